@@ -1,0 +1,41 @@
+# Two commands do everything on a fresh machine: `make run` and `make test`.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+VENV ?= .venv
+BIN := $(VENV)/bin
+CMD ?= echo "hello from nacre"; uname -sr; false | tail -n 1; sleep 60 & echo "this line came back at once, sleep 60 is still running"
+
+.PHONY: help setup run test parts lint types check bench clean
+
+help:            ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
+
+$(VENV)/.ready: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "nacre needs Python 3.11 or newer; set PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "python venv is missing; on Debian: apt-get install python3-venv" >&2; exit 1; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+setup: $(VENV)/.ready   ## make the private environment
+
+run: setup       ## run a command through nacre: make run CMD='…'
+	@$(BIN)/nacre run -- '$(subst ','\'',$(CMD))'
+
+test: setup      ## run all tests
+	@$(BIN)/python -m pytest -q
+
+parts:           ## install the system parts that some tests need (Debian)
+	@bash .ci/parts
+
+lint: setup      ## ruff
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+
+types: setup     ## mypy --strict
+	@$(BIN)/mypy
+
+check: lint types test   ## everything that CI runs
+
+bench: setup     ## measure nacre against the floors, in one run
+	@$(BIN)/python -m benchmarks
+
+clean:           ## remove the private environment and caches
+	rm -rf -- $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""nacre: the shell for AI agents."""
