@@ -1,0 +1,71 @@
+"""The alphabet of known text: ordinary characters, shielded ones, and marks for what is not known.
+
+A value computed from a script is a plain `str` in which a few private-use code points have a meaning. A *shielded*
+character is one that was quoted, so it is not a glob or a tilde any more. A *mark* stands for a piece of text that
+the script does not spell out. Source text never contains these code points: `clean` removes them at the door.
+"""
+
+from typing import Final
+
+UNKNOWN: Final = "\uf8ff"
+"""Some text we cannot know, for instance the output of a program; taken as not empty."""
+OUTSIDE: Final = "\uf8fe"
+"""The value of a variable that the script does not assign; it may be empty."""
+HOME: Final = "\uf8fd"
+PWD: Final = "\uf8fc"
+TOPLEVEL: Final = "\uf8fb"
+"""The top of the git work tree, as `git rev-parse --show-toplevel` prints it."""
+NETWORK: Final = "\uf8fa"
+"""Text that came from the network."""
+
+MARKS: Final = frozenset((UNKNOWN, OUTSIDE, HOME, PWD, TOPLEVEL, NETWORK))
+OPAQUE: Final = frozenset((UNKNOWN, OUTSIDE, TOPLEVEL, NETWORK))
+"""Marks whose text could be anything."""
+
+SPECIAL: Final = "*?[]~!+@()|^-"
+_SHIELD_BASE: Final = 0xE000
+_SHIELD = {ord(char): chr(_SHIELD_BASE + index) for index, char in enumerate(SPECIAL)}
+# `-`, `+`, `@` and the like only matter inside a pattern; shielding them would hide options from plain comparisons.
+for _plain in "!+@()|^-]":
+    del _SHIELD[ord(_plain)]
+_UNSHIELD = {ord(shielded): chr(char) for char, shielded in _SHIELD.items()}
+_RESERVED = {code: "\ufffd" for code in [*range(_SHIELD_BASE, _SHIELD_BASE + 32), *map(ord, MARKS)]}
+
+
+def clean(source: str) -> str:
+    """Replace code points that have a meaning here, one for one, so offsets stay true."""
+    return source if source.isascii() else source.translate(_RESERVED)
+
+
+def shield(text: str) -> str:
+    """Mark every glob character and tilde as literal."""
+    return text.translate(_SHIELD)
+
+
+def shield_tilde(text: str) -> str:
+    """Mark tildes as literal: the result of an expansion is globbed but gets no tilde expansion."""
+    return text.replace("~", _SHIELD[ord("~")])
+
+
+def plain(text: str) -> str:
+    """The text a program would receive; marks remain."""
+    return text if text.isascii() else text.translate(_UNSHIELD)
+
+
+def is_known(text: str) -> bool:
+    """Whether the text holds no mark at all."""
+    return text.isascii() or not any(mark in text for mark in MARKS)
+
+
+def is_opaque(text: str) -> bool:
+    """Whether some part of the text could be anything."""
+    return not text.isascii() and any(mark in text for mark in OPAQUE)
+
+
+def show(text: str) -> str:
+    """The text for people: marks become names."""
+    names = {UNKNOWN: "<unknown>", OUTSIDE: "<unset?>", HOME: "$HOME", PWD: "$PWD", TOPLEVEL: "<repo>", NETWORK: "<network>"}
+    text = plain(text)
+    for mark, name in names.items():
+        text = text.replace(mark, name)
+    return text

@@ -1,0 +1,28 @@
+"""The time a reading may take: every loop over the script ticks, and running over raises.
+
+A guard that hangs is a guard that is switched off, so there is no unlimited reading.
+"""
+
+import time
+from typing import Final
+
+from nacre.script.tree import UnreadableError
+
+DEFAULT_SECONDS: Final = 1.0
+# Asking the clock costs about 50 ns; a tick in between costs a third of that.
+_TICKS_PER_LOOK: Final = 256
+
+
+class Budget:
+    """Counts ticks and looks at the clock now and then."""
+
+    __slots__ = ("_deadline", "_ticks")
+
+    def __init__(self, seconds: float = DEFAULT_SECONDS) -> None:
+        self._deadline = time.monotonic() + seconds
+        self._ticks = 0
+
+    def tick(self) -> None:
+        self._ticks += 1
+        if self._ticks % _TICKS_PER_LOOK == 0 and time.monotonic() > self._deadline:
+            raise UnreadableError("the check took too long")

@@ -1,0 +1,136 @@
+"""What a script is known to have set: variables, functions, aliases, files it wrote, its directory.
+
+Invariant: a variable maps to every value it may have at this point. Code that may not run adds to the alternatives
+(`merge`), code that does run replaces them. A name that is absent has the value the environment gives it.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from nacre.script.alphabet import HOME, OUTSIDE, PWD, UNKNOWN
+from nacre.script.tree import Program
+
+Value: TypeAlias = str | tuple[str, ...]
+"""A scalar, or an array."""
+Alternatives: TypeAlias = tuple[Value, ...]
+
+# More than a handful of alternatives says no more than "unknown" does, and each multiplies the work.
+MAX_ALTERNATIVES: Final = 24
+
+_GIVEN: Final[dict[str, Alternatives]] = {
+    "HOME": (HOME,),
+    "PWD": (PWD,),
+    "OLDPWD": (UNKNOWN,),
+    "IFS": (" \t\n",),
+    "USER": (UNKNOWN,),
+    "LOGNAME": (UNKNOWN,),
+    "SHELL": (UNKNOWN,),
+    "UID": (UNKNOWN,),
+    "EUID": (UNKNOWN,),
+    "HOSTNAME": (UNKNOWN,),
+    "RANDOM": (UNKNOWN,),
+    "SECONDS": (UNKNOWN,),
+    "PATH": (UNKNOWN,),
+    "PPID": (UNKNOWN,),
+    "BASHPID": (UNKNOWN,),
+    "BASH": ("/bin/bash",),
+    "LINENO": (UNKNOWN,),
+    "?": (UNKNOWN,),
+    "$": (UNKNOWN,),
+    "!": (UNKNOWN,),
+    "-": (UNKNOWN,),
+    "_": (UNKNOWN,),
+    "0": ("bash",),
+}
+_OUTSIDE: Final[Alternatives] = (OUTSIDE,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Function:
+    """The body of a function: a stretch of a program."""
+
+    program: Program
+    first: int
+    last: int
+
+
+@dataclass(slots=True)
+class Scope:
+    """Everything the script has set so far."""
+
+    variables: dict[str, Alternatives] = field(default_factory=dict)
+    functions: dict[str, tuple[Function, ...]] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    git_aliases: dict[str, str] = field(default_factory=dict)
+    positional: Alternatives = ((OUTSIDE,),)
+    directory: str = ""
+    """Where the script has gone with `cd`; empty for where it began."""
+    environment: dict[str, str] = field(default_factory=dict)
+    """What the caller says the environment holds."""
+
+    def copy(self) -> "Scope":
+        return Scope(
+            dict(self.variables),
+            dict(self.functions),
+            dict(self.aliases),
+            dict(self.files),
+            dict(self.git_aliases),
+            self.positional,
+            self.directory,
+            self.environment,
+        )
+
+    def lookup(self, name: str) -> Alternatives:
+        """The values a variable may have."""
+        found = self.variables.get(name)
+        if found is not None:
+            return found
+        if name in self.environment:
+            return (self.environment[name],)
+        return _GIVEN.get(name, _OUTSIDE)
+
+    def is_assigned(self, name: str) -> bool:
+        return name in self.variables
+
+    def assign(self, name: str, values: Alternatives) -> None:
+        if len(values) > MAX_ALTERNATIVES:
+            values = (*values[: MAX_ALTERNATIVES - 1], UNKNOWN)
+        self.variables[name] = values
+
+    def append(self, name: str, values: Alternatives) -> None:
+        old = self.lookup(name) if name in self.variables else ("",)
+        self.assign(name, tuple(_joined(a, b) for a in old for b in values))
+
+    def unset(self, name: str) -> None:
+        self.variables[name] = ("",)
+
+
+def _joined(first: Value, second: Value) -> Value:
+    if isinstance(first, str) and isinstance(second, str):
+        return first + second
+    left = (first,) if isinstance(first, str) else first
+    right = (second,) if isinstance(second, str) else second
+    return tuple(item for item in (*left, *right))
+
+
+def merge(scopes: list[Scope]) -> Scope:
+    """The scope after one of several ways was taken, we do not know which."""
+    first, *others = scopes
+    merged = first.copy()
+    for other in others:
+        for name in merged.variables.keys() | other.variables.keys():
+            mine, theirs = merged.lookup(name), other.lookup(name)
+            if mine is not theirs:
+                merged.assign(name, tuple(dict.fromkeys((*mine, *theirs))))
+        for name, bodies in other.functions.items():
+            merged.functions[name] = tuple(dict.fromkeys((*merged.functions.get(name, ()), *bodies)))
+        merged.aliases.update(other.aliases)
+        merged.files.update(other.files)
+        merged.git_aliases.update(other.git_aliases)
+        if other.positional != merged.positional:
+            merged.positional = tuple(dict.fromkeys((*merged.positional, *other.positional)))[:MAX_ALTERNATIVES]
+        if merged.directory != other.directory:
+            # A relative path is judged as written and against a known directory; keep the one that is known.
+            merged.directory = other.directory or merged.directory
+    return merged

@@ -1,0 +1,172 @@
+"""One argument list: looked up as function, builtin, shell, wrapper or git, and recorded.
+
+Everything found is recorded as an `Invocation`; what it would run in turn is executed here again, one wrapper deeper.
+Gives the text the command would print, where that is known.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from nacre.script import builtins as shell_builtins
+from nacre.script.alphabet import NETWORK, OUTSIDE, UNKNOWN, is_opaque, plain
+from nacre.script.git_words import aliased, git_call, inner_scripts, stored_alias
+from nacre.script.invocation import Invocation
+from nacre.script.known_programs import NOT_RUNNING_OTHERS
+from nacre.script.outputs import literal_output
+from nacre.script.shells import SHELLS, shell_call
+from nacre.script.tree import UnreadableError
+from nacre.script.words import is_unset
+from nacre.script.wrappers import Inner, basename, unwrap
+
+if TYPE_CHECKING:
+    from nacre.script.walk import Call, Walk
+
+# Programs worth looking for behind a program we do not know.
+_SOUGHT: Final = frozenset(("rm", "git")) | SHELLS
+
+
+def execute(walk: "Walk", argv: tuple[str, ...], call: "Call", *, external: bool = False) -> str:
+    """Record a command and all it would run; give what it would print."""
+    if len(argv) > 1 and is_unset(argv[0]):
+        # `$SUDO rm x`: with the variable unset the next word is the program.
+        execute(walk, argv[1:], call, external=external)
+    name = plain(argv[0]).replace(OUTSIDE, "")
+    scope = walk.scope
+    if not external and name in scope.functions and len(call.via) <= 8:
+        return walk.call_function(name, argv, call)
+    program = scope.files.get("\0program:" + name)
+    if program is not None:
+        argv, name = (program, *argv[1:]), program
+    script = None
+    base = basename(argv[0]).replace(OUTSIDE, "")
+    if base in SHELLS:
+        shell = shell_call(argv)
+        if shell is not None:
+            script = {"text": shell.script, "stdin": call.stdin, "file": scope.files.get(shell.script)}[shell.source]
+    walk.found.append(
+        Invocation(argv, call.span, call.stdin, call.upstream, call.targets, call.environment, scope.directory, call.via, script)
+    )
+    builtin = None if external else shell_builtins.BUILTINS.get(name)
+    if builtin is not None:
+        return builtin(walk, argv, call)
+    if base in SHELLS:
+        return _shell(walk, argv, script, call)
+    if "/" in name and name in scope.files:
+        return walk.run_text(scope.files[name], call, wrapper=name, isolated=True, positional=argv[1:])
+    inner = unwrap(argv)
+    if inner is not None:
+        return _wrapped(walk, argv, inner, call)
+    if base == "git" or base.startswith("git-") or base == "hub":
+        return _git(walk, argv, call)
+    _side_effects(walk, base, argv, call)
+    if base not in NOT_RUNNING_OTHERS:
+        _behind_unknown(walk, argv, call)
+    printed = literal_output(argv, call.stdin, scope.files)
+    return UNKNOWN if printed is None else printed
+
+
+def _deeper(call: "Call", name: str) -> "Call":
+    if len(call.via) >= 8:
+        raise UnreadableError("more than 8 commands inside commands")
+    return replace(call, via=(*call.via, name))
+
+
+def _shell(walk: "Walk", argv: tuple[str, ...], script: str | None, call: "Call") -> str:
+    shell = shell_call(argv)
+    if shell is None or script is None:
+        return UNKNOWN
+    inner = _deeper(call, basename(argv[0]))
+    if shell.source == "stdin":
+        inner = replace(inner, stdin=None)
+    return walk.run_text(script, inner, wrapper=argv[0], isolated=True, positional=shell.arguments)
+
+
+def _wrapped(walk: "Walk", argv: tuple[str, ...], inner: Inner, call: "Call") -> str:
+    name = basename(argv[0])
+    deeper = _deeper(call, name)
+    assigned = tuple((plain(word).partition("=")[0], plain(word).partition("=")[2]) for word in inner.assignments)
+    deeper = replace(deeper, environment=(*call.environment, *assigned))
+    kept = walk.scope.variables
+    if assigned:
+        walk.scope.variables = {**kept, **{key: (value,) for key, value in assigned}}
+    printed: str | None = None
+    for command in _with_input(inner, call.stdin):
+        external = name not in ("command", "builtin", "coproc", "then", "do", "else", "!") or name in ("command", "builtin")
+        text = execute(walk, command, deeper, external=external and name not in ("builtin", "command", "exec"))
+        printed = text if printed is None else printed
+    for script in inner.scripts:
+        text = walk.run_text(script, deeper, wrapper=name, isolated=True)
+        printed = text if printed is None else printed
+    walk.scope.variables = kept
+    return UNKNOWN if printed is None or inner.reads_arguments else printed
+
+
+def _with_input(inner: Inner, stdin: str | None) -> list[tuple[str, ...]]:
+    """The commands of a wrapper, with the arguments that xargs would add."""
+    if not inner.reads_arguments:
+        return list(inner.commands)
+    if stdin is None or is_opaque(stdin):
+        words: list[str] = [UNKNOWN]
+        if stdin is not None:
+            words = [word if not is_opaque(word) else UNKNOWN for word in stdin.split()] or words
+    else:
+        words = [word.strip("'\"") for word in stdin.replace("\0", "\n").split()]
+    commands: list[tuple[str, ...]] = []
+    for command in inner.commands:
+        if inner.placeholder and any(inner.placeholder in word for word in command):
+            lines = stdin.splitlines() if stdin is not None and not is_opaque(stdin) else words
+            commands += [tuple(part.replace(inner.placeholder, line.strip()) for part in command) for line in lines[:64]]
+        else:
+            commands.append((*command, *words))
+    return commands
+
+
+def _git(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
+    git = git_call(argv, call.environment)
+    if git is None:
+        return UNKNOWN
+    stored = stored_alias(git)
+    if stored is not None:
+        walk.scope.git_aliases[stored[0]] = stored[1]
+    deeper = _deeper(call, "git")
+    text = aliased(git, walk.scope.git_aliases)
+    if text is not None and "git alias " + git.subcommand not in call.via:
+        deeper = replace(deeper, via=(*deeper.via, "git alias " + git.subcommand))
+        if text.startswith("!"):
+            rest = " ".join("'" + plain(word).replace("'", "'\\''") + "'" for word in git.arguments)
+            walk.run_text(f"{text[1:]} {rest}", deeper, wrapper="git", isolated=True)
+        else:
+            execute(walk, ("git", *text.split(), *git.arguments), deeper, external=True)
+        return UNKNOWN
+    scripts, commands = inner_scripts(git, call.environment)
+    for script in scripts:
+        walk.run_text(script, deeper, wrapper="git", isolated=True)
+    for command in commands:
+        execute(walk, command, deeper, external=True)
+    printed = literal_output(argv, call.stdin, walk.scope.files)
+    return UNKNOWN if printed is None else printed
+
+
+def _side_effects(walk: "Walk", base: str, argv: tuple[str, ...], call: "Call") -> None:
+    """Files and programs that the script makes for itself."""
+    operands = [plain(word) for word in argv[1:] if not word.startswith("-")]
+    if base == "tee" and call.stdin is not None:
+        for path in operands:
+            walk.write_file(path, call.stdin, append="-a" in argv)
+    elif base in ("cp", "ln", "mv", "install") and len(operands) == 2:
+        source, target = operands
+        if source in walk.scope.files:
+            walk.scope.files[target] = walk.scope.files[source]
+        elif basename(source) in _SOUGHT:
+            for path in (target, "./" + target, target.rsplit("/", 1)[-1]):
+                walk.scope.files["\0program:" + path] = source
+    elif base in ("at", "batch") and call.stdin is not None and NETWORK not in call.stdin:
+        walk.run_text(call.stdin, _deeper(call, base), wrapper=base, isolated=True)
+
+
+def _behind_unknown(walk: "Walk", argv: tuple[str, ...], call: "Call") -> None:
+    """A program we do not know may be a wrapper: look for a command among its words."""
+    for index, word in enumerate(argv[1:], 1):
+        if basename(word) in _SOUGHT and index + 1 < len(argv):
+            execute(walk, argv[index:], _deeper(call, basename(argv[0])), external=True)
+            return

@@ -1,0 +1,284 @@
+"""What a text program prints, where that follows from its arguments and its input alone.
+
+Only programs that people use to spell a command in pieces: echo, printf, base64 and a few filters. None means that
+the output is not known; the empty string means that it is known to be nothing.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
+
+from nacre.script.alphabet import HOME, NETWORK, PWD, TOPLEVEL, UNKNOWN, is_opaque, plain
+from nacre.script.escapes import decode, decode_echo
+
+Argv: TypeAlias = tuple[str, ...]
+_DIRECTIVE: Final = re.compile(r"%(?:%|[-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+))?([a-zA-Z])|\([^)]*\)T)")
+# Longer texts are not commands somebody hid.
+_MAX_FILTERED: Final = 100_000
+
+
+def literal_output(argv: Argv, stdin: str | None, files: Mapping[str, str]) -> str | None:
+    """The output of the program, None when it cannot be known."""
+    name = plain(argv[0]).rsplit("/", 1)[-1]
+    if name in _SILENT:
+        return ""
+    if name in _NETWORK:
+        return NETWORK
+    printer = _PRINTERS.get(name)
+    if printer is not None:
+        return printer(tuple(plain(word) for word in argv[1:]))
+    transform = _FILTERS.get(name)
+    if transform is None:
+        return None
+    words = tuple(plain(word) for word in argv[1:])
+    text = _input(words, stdin, files, name)
+    if text is None:
+        return None
+    if NETWORK in text:
+        return text
+    if is_opaque(text) and name not in ("cat", "tee", "head", "tail", "sort", "uniq", "grep"):
+        return None
+    return None if len(text) > _MAX_FILTERED else transform(text, words)
+
+
+def _input(words: Argv, stdin: str | None, files: Mapping[str, str], name: str) -> str | None:
+    takes_program = name in ("sed", "tr", "grep", "tee", "base64", "cut", "awk", "openssl", "head", "tail", "fold", "xxd")
+    operands = [word for word in words if not word.startswith("-") or word == "-"]
+    if not takes_program or name in ("base64", "xxd"):
+        named = [files[word] for word in operands if word in files]
+        if named:
+            return "".join(named)
+        if operands and operands != ["-"] and name != "base64" and "/dev/stdin" not in operands:
+            return None
+    return stdin
+
+
+def echo(words: Argv) -> str:
+    """What `echo` prints."""
+    newline, escapes, index = "\n", False, 0
+    while index < len(words) and re.fullmatch(r"-[neE]+", words[index]):
+        for flag in words[index][1:]:
+            newline = "" if flag == "n" else newline
+            escapes = flag == "e" or (escapes and flag != "E")
+        index += 1
+    text = " ".join(words[index:])
+    return (decode_echo(text) if escapes else text) + newline
+
+
+def printf(words: Argv) -> str | None:
+    """What `printf` prints."""
+    if words[:1] == ("--",):
+        words = words[1:]
+    if not words:
+        return ""
+    form, arguments = decode(words[0]), list(words[1:])
+    out: list[str] = []
+    for _ in range(64):
+        before = len(arguments)
+        out.append(_DIRECTIVE.sub(lambda match: _converted(match, arguments), form))
+        if not arguments or len(arguments) == before:
+            break
+    return "".join(out)
+
+
+def _converted(match: re.Match[str], arguments: list[str]) -> str:
+    if match.group() == "%%":
+        return "%"
+    kind = match.group(1)
+    value = arguments.pop(0) if arguments else ""
+    if kind in ("s", "q", "Q"):
+        return value
+    if kind == "b":
+        return decode_echo(value)
+    if kind == "c":
+        return value[:1]
+    if kind in ("d", "i", "u", "o", "x", "X"):
+        try:
+            number = ord(value[1]) if value[:1] in ("'", '"') and value[1:] else int(value or "0", 0)
+            return match.group().replace("u", "d").replace("i", "d") % number
+        except (ValueError, TypeError):
+            return UNKNOWN
+    return UNKNOWN
+
+
+def _base64(text: str, words: Argv) -> str | None:
+    if not any(re.fullmatch(r"-[a-zA-Z]*[dD][a-zA-Z]*|--decode|--d\w*", word) for word in words):
+        return None
+    try:
+        return base64.b64decode(re.sub(r"[^A-Za-z0-9+/=]", "", text) + "==").decode("utf-8", "replace")
+    except (binascii.Error, ValueError):
+        return UNKNOWN
+
+
+def _base32(text: str, words: Argv) -> str | None:
+    try:
+        return base64.b32decode(re.sub(r"\s", "", text)).decode("utf-8", "replace")
+    except (binascii.Error, ValueError):
+        return UNKNOWN
+
+
+def _xxd(text: str, words: Argv) -> str | None:
+    if not any("r" in word for word in words if word.startswith("-")):
+        return None
+    try:
+        return bytes.fromhex(re.sub(r"\s|\\x", "", text)).decode("utf-8", "replace")
+    except ValueError:
+        return UNKNOWN
+
+
+def _openssl(text: str, words: Argv) -> str | None:
+    if "-d" in words and ("base64" in words or "-base64" in words or "-a" in words):
+        return _base64(text, ("-d",))
+    return None
+
+
+def _character_set(text: str) -> list[str]:
+    text = decode(text)
+    classes = {"lower": "a-z", "upper": "A-Z", "digit": "0-9", "alpha": "A-Za-z", "alnum": "A-Za-z0-9", "space": " \t\n\r\v\f", "blank": " \t"}
+    for name, members in classes.items():
+        text = text.replace(f"[:{name}:]", members)
+    chars: list[str] = []
+    index = 0
+    while index < len(text):
+        if index + 2 < len(text) and text[index + 1] == "-" and text[index] <= text[index + 2]:
+            chars.extend(chr(code) for code in range(ord(text[index]), min(ord(text[index + 2]), ord(text[index]) + 300) + 1))
+            index += 3
+        else:
+            chars.append(text[index])
+            index += 1
+    return chars
+
+
+def _tr(text: str, words: Argv) -> str | None:
+    flags = "".join(word[1:] for word in words if re.fullmatch(r"-[cCdst]+", word))
+    sets = [_character_set(word) for word in words if not re.fullmatch(r"-[cCdst]+", word)]
+    if not sets:
+        return None
+    if "c" in flags.lower():
+        return "".join(char for char in text if char in sets[0]) if "d" in flags else UNKNOWN
+    if "d" in flags:
+        return "".join(char for char in text if char not in sets[0])
+    if len(sets) < 2:
+        return text
+    last = sets[1][-1:] or [""]
+    table = {ord(a): b for a, b in zip(sets[0], sets[1] + last * len(sets[0]), strict=False)}
+    return text.translate(table)
+
+
+def _sed(text: str, words: Argv) -> str | None:
+    scripts = [word for word in words if not word.startswith("-")]
+    quiet = any(re.fullmatch(r"-[a-zA-Z]*n[a-zA-Z]*|--quiet|--silent", word) for word in words)
+    if not scripts or quiet:
+        return None
+    for script in re.split(r";(?=s)", scripts[0]):
+        match = re.fullmatch(r"s(.)(.*?)(?<!\\)\1(.*?)(?<!\\)\1([gIi0-9]*)", script, re.DOTALL)
+        if match is None:
+            return None
+        _, pattern, new, flags = match.groups()
+        try:
+            replacement = re.sub(r"\\(\d)", r"\\g<\1>", new.replace("&", "\\g<0>"))
+            pattern = pattern if any(word in ("-E", "-r") for word in words) else re.sub(r"\\([(){}|+?])", r"\1", re.sub(r"(?<!\\)([(){}|+?])", r"\\\1", pattern))
+            text = "\n".join(re.sub(pattern, replacement, line, count=0 if "g" in flags else 1) for line in text.split("\n"))
+        except (re.error, IndexError):
+            return UNKNOWN
+    return text
+
+
+def _cut(text: str, words: Argv) -> str | None:
+    joined = " ".join(words)
+    delimiter = re.search(r"(?:-d|--delimiter=)\s?(\S| )", joined)
+    fields = re.search(r"(?:-f|--fields=)\s?(\d+)(-?)(\d*)(?:\s|$)", joined)
+    if fields is None:
+        return None
+    separator = delimiter.group(1) if delimiter is not None else "\t"
+    first = int(fields.group(1)) - 1
+    last = int(fields.group(3)) if fields.group(3) else (None if fields.group(2) else first + 1)
+    return "\n".join(separator.join(line.split(separator)[first:last]) for line in text.split("\n"))
+
+
+def _pwd(words: Argv) -> str | None:
+    return PWD + "\n"
+
+
+def _git(words: Argv) -> str | None:
+    return TOPLEVEL + "\n" if "rev-parse" in words and "--show-toplevel" in words else None
+
+
+def _whoami(words: Argv) -> str | None:
+    return None
+
+
+def _realpath(words: Argv) -> str | None:
+    operands = [word for word in words if not word.startswith("-")]
+    if len(operands) != 1:
+        return None
+    return (PWD if operands[0] in (".", "./") else operands[0]) + "\n"
+
+
+def _printenv(words: Argv) -> str | None:
+    return {("HOME",): HOME + "\n", ("PWD",): PWD + "\n"}.get(words)
+
+
+def _which(words: Argv) -> str | None:
+    operands = [word for word in words if not word.startswith("-")]
+    return "".join(f"/usr/bin/{word}\n" for word in operands) or None
+
+
+def _dirname(words: Argv) -> str | None:
+    return None if len(words) != 1 else (words[0].rstrip("/").rpartition("/")[0] or ("/" if words[0].startswith("/") else ".")) + "\n"
+
+
+def _basename(words: Argv) -> str | None:
+    return None if not words or is_opaque(words[0]) or words[0][:1] in (HOME, PWD) else words[0].rstrip("/").rpartition("/")[2] + "\n"
+
+
+def _command(words: Argv) -> str | None:
+    return _which(words[1:]) if words[:1] in (("-v",), ("-V",)) else None
+
+
+def _yes(words: Argv) -> str | None:
+    return (" ".join(words) or "y") + "\n"
+
+
+_PRINTERS: Final[dict[str, Callable[[Argv], str | None]]] = {
+    "echo": echo,
+    "print": echo,
+    "printf": printf,
+    "pwd": _pwd,
+    "git": _git,
+    "realpath": _realpath,
+    "printenv": _printenv,
+    "which": _which,
+    "command": _command,
+    "type": _which,
+    "dirname": _dirname,
+    "basename": _basename,
+    "yes": _yes,
+}
+_FILTERS: Final[dict[str, Callable[[str, Argv], str | None]]] = {
+    "cat": lambda text, _: text,
+    "tee": lambda text, _: text,
+    "head": lambda text, _: text,
+    "tail": lambda text, _: text,
+    "sort": lambda text, _: text,
+    "uniq": lambda text, _: text,
+    "grep": lambda text, _: text,
+    "nl": lambda text, _: None,
+    "rev": lambda text, _: "\n".join(line[::-1] for line in text.split("\n")),
+    "tac": lambda text, _: "\n".join(reversed(text.rstrip("\n").split("\n"))) + "\n",
+    "base64": _base64,
+    "base32": _base32,
+    "xxd": _xxd,
+    "openssl": _openssl,
+    "tr": _tr,
+    "sed": _sed,
+    "cut": _cut,
+    "paste": lambda text, words: text.rstrip("\n").replace("\n", " ") + "\n",
+}
+_NETWORK: Final = frozenset(("curl", "wget", "fetch", "aria2c", "http", "https", "lynx", "nc", "ncat", "axel"))
+_SILENT: Final = frozenset(
+    ("true", "false", ":", "test", "[", "cd", "mkdir", "touch", "rm", "rmdir", "chmod", "chown", "cp", "mv", "ln", "sleep", "wait")
+    + ("export", "unset", "set", "shopt", "alias", "unalias", "trap", "read", "shift", "exit", "return", "kill", "umask")
+)

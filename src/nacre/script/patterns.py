@@ -1,0 +1,86 @@
+"""Shell patterns: matching for `${x#pattern}`, `case`, and the question which names a glob covers.
+
+Takes text in the alphabet of values: a shielded `*` is a star in a name, a bare one is a wildcard.
+"""
+
+import re
+from functools import lru_cache
+
+from nacre.script.alphabet import UNKNOWN, is_opaque, plain
+
+
+@lru_cache(maxsize=512)
+def pattern_regex(pattern: str, *, greedy: bool = True) -> re.Pattern[str] | None:
+    """The regular expression of a shell pattern, None when a part of it is not known or it is malformed."""
+    if is_opaque(pattern):
+        return None
+    out: list[str] = []
+    pos = 0
+    while pos < len(pattern):
+        char = pattern[pos]
+        if char == "*":
+            out.append(".*" if greedy else ".*?")
+        elif char == "?":
+            out.append(".")
+        elif char == "[":
+            end = pattern.find("]", pos + 2 if pattern[pos + 1 : pos + 2] not in ("!", "^") else pos + 3)
+            if end < 0:
+                out.append(r"\[")
+            else:
+                out.append(_bracket(pattern[pos + 1 : end]))
+                pos = end
+        else:
+            out.append(re.escape(plain(char)))
+        pos += 1
+    try:
+        return re.compile("".join(out), re.DOTALL)
+    except re.error:
+        return None
+
+
+def _bracket(content: str) -> str:
+    negated = content[:1] in ("!", "^")
+    body = content[1:] if negated else content
+    body = plain(body).replace("\\", r"\\").replace("]", r"\]").replace("[", r"\[").replace("^", r"\^")
+    return f"[{'^' if negated else ''}{body}]"
+
+
+def matches(pattern: str, text: str) -> bool:
+    """Whether the pattern covers the whole text; an unreadable pattern covers nothing."""
+    regex = pattern_regex(pattern)
+    return regex is not None and regex.fullmatch(text) is not None
+
+
+def strip_prefix(text: str, pattern: str, *, longest: bool) -> str:
+    """`${text#pattern}` and `${text##pattern}`."""
+    regex = pattern_regex(pattern)
+    if regex is None:
+        return UNKNOWN
+    lengths = range(len(text), -1, -1) if longest else range(len(text) + 1)
+    return next((text[n:] for n in lengths if regex.fullmatch(text, 0, n)), text)
+
+
+def strip_suffix(text: str, pattern: str, *, longest: bool) -> str:
+    """`${text%pattern}` and `${text%%pattern}`."""
+    regex = pattern_regex(pattern)
+    if regex is None:
+        return UNKNOWN
+    starts = range(len(text) + 1) if longest else range(len(text), -1, -1)
+    return next((text[:n] for n in starts if regex.fullmatch(text, n)), text)
+
+
+def replace(text: str, pattern: str, replacement: str, *, mode: str) -> str:
+    """`${text/pattern/replacement}`; mode is `/`, `//`, `/#` or `/%`."""
+    regex = pattern_regex(pattern)
+    if regex is None:
+        return UNKNOWN
+    if pattern == "":
+        return text
+    new = plain(replacement)
+    if mode == "/#":
+        found = regex.match(text)
+        return new + text[found.end() :] if found is not None else text
+    if mode == "/%":
+        start = next((n for n in range(len(text) + 1) if regex.fullmatch(text, n)), None)
+        return text if start is None else text[:start] + new
+    return regex.sub(lambda _: new, text, count=0 if mode == "//" else 1)

@@ -1,0 +1,548 @@
+"""Reading a script: statements, pipelines, lists and compound commands into one flat `Program`.
+
+Invariant: open constructs live on an explicit stack of frames, so depth costs memory, never Python frames. Text that
+is not valid shell is noted in `Program.damage` and read on from the next character; nothing is skipped unseen.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from nacre.script.budget import Budget
+from nacre.script.scanner import END_OF_WORD, Scanner
+from nacre.script.tree import (
+    Assignment,
+    Block,
+    BlockKind,
+    Branch,
+    Close,
+    Command,
+    Fixed,
+    Heredoc,
+    Open,
+    Program,
+    Redirect,
+    Step,
+    Word,
+)
+
+_RESERVED: Final = re.compile(
+    r"(?:if|then|elif|else|fi|while|until|do|done|for|select|case|esac|function|time|coproc|\{|\}|!|\[\[)(?=[\s;|&()<>]|$)"
+)
+_ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
+_REDIRECT: Final = re.compile(r"(?P<fd>\d+|\{[A-Za-z_]\w*\})?(?P<op><<<|<<-?|<>|<&|>>|>\||>&|&>>|&>|(?:<|>)(?!\())")
+_FUNCTION: Final = re.compile(r"[ \t]*\([ \t]*\)")
+_NAME: Final = re.compile(r"[ \t]*([^\s;|&()<>]+)")
+_BLANK_LINES: Final = re.compile(r"(?:[ \t\r]|\\\n)*")
+_COPROC_NAME: Final = re.compile(r"[ \t]+(?:[A-Za-z_]\w*[ \t]+(?=[{(]))?")
+_DECLARING: Final = frozenset(("declare", "typeset", "local", "export", "readonly", "alias", "eval", "env"))
+
+
+@dataclass(slots=True)
+class _Frame:
+    """One construct that is still open."""
+
+    block: Block | None
+    kind: BlockKind | None = None
+    chain: Block | None = None
+    head: Command | Block | None = None
+    pipe_pending: bool = False
+    in_pattern: bool = False
+    braces: bool = False
+
+
+class Reader(Scanner):
+    """Reads statements; words come from the scanner below it."""
+
+    def __init__(self, source: str, *, nesting: int = 0, budget: Budget | None = None) -> None:
+        super().__init__(source, nesting=nesting)
+        self.budget = budget if budget is not None else Budget()
+        self.steps: list[Step] = []
+        self.frames: list[_Frame] = []
+        self.background = False
+
+    def nested_text(self, text: str) -> Program:
+        inner = Reader(text, nesting=self.nesting + 1, budget=self.budget)
+        program = inner.read_program("")
+        if inner.damage:
+            self.damage.append(self.pos)
+        return program
+
+    def read_program(self, closer: str) -> Program:
+        outer_steps, outer_frames = self.steps, self.frames
+        self.steps, self.frames = [], [_Frame(None)]
+        damage = len(self.damage)
+        while self._read_statement(closer):
+            self.budget.tick()
+        self._end_statement()
+        program = Program(self.source, self.steps, self.damage[damage:], self.background)
+        self.steps, self.frames = outer_steps, outer_frames
+        return program
+
+    def _read_statement(self, closer: str) -> bool:
+        """Read one thing at command position; False when the program has ended."""
+        self._skip_lines()
+        if self.pos >= self.size:
+            if closer or len(self.frames) > 1:
+                self.damage.append(self.pos)
+            if self.pending:
+                self.read_heredocs()
+            while len(self.frames) > 1:
+                self._pop()
+            return False
+        source, frame = self.source, self.frames[-1]
+        char = source[self.pos]
+        if frame.in_pattern:
+            self._case_pattern(frame)
+        elif char == ")":
+            return self._closing_paren(closer)
+        elif char == "(":
+            self._opening_paren()
+        elif char in ";&|":
+            self._stray_operator(frame)
+        else:
+            match = _RESERVED.match(source, self.pos) if char in "iteswfdc{}![u" else None
+            if match is None or not self._reserved(match.group(), frame):
+                self._simple_command()
+        return True
+
+    def _skip_lines(self) -> None:
+        source = self.source
+        while True:
+            match = _BLANK_LINES.match(source, self.pos)
+            if match is not None:
+                self.pos = match.end()
+            char = source[self.pos : self.pos + 1]
+            if char == "\n":
+                self._end_statement(keep_pipe=True)
+                self.pos += 1
+                if self.pending:
+                    self.read_heredocs()
+            elif char == "#":
+                end = source.find("\n", self.pos)
+                self.pos = self.size if end < 0 else end
+            else:
+                return
+
+    def _opening_paren(self) -> None:
+        if self.source.startswith("((", self.pos):
+            arithmetic = self._arithmetic(self.pos + 2)
+            if arithmetic is not None:
+                self._leaf("arithmetic", [arithmetic])
+                return
+        self._push("subshell")
+        self.pos += 1
+
+    def _closing_paren(self, closer: str) -> bool:
+        if self.frames[-1].kind == "subshell":
+            self.pos += 1
+            self._close_compound()
+            return True
+        self.pos += 1
+        if closer == ")":
+            if len(self.frames) > 1:
+                self.damage.append(self.pos - 1)
+            while len(self.frames) > 1:
+                self._pop()
+            return False
+        self.damage.append(self.pos - 1)
+        self._end_statement()
+        return True
+
+    def _stray_operator(self, frame: _Frame) -> None:
+        if self.source.startswith(";;", self.pos) or self.source.startswith(";&", self.pos):
+            self._end_statement()
+            if frame.kind == "case":
+                frame.in_pattern = True
+            else:
+                self.damage.append(self.pos)
+            self.pos += 3 if self.source.startswith(";;&", self.pos) else 2
+            return
+        match = _REDIRECT.match(self.source, self.pos)
+        if match is not None:
+            self._simple_command()
+            return
+        self.damage.append(self.pos)
+        self._end_statement()
+        self.pos += 1
+
+    def _reserved(self, word: str, frame: _Frame) -> bool:
+        """Handle a reserved word; False when it is an ordinary word here."""
+        kind = frame.kind
+        start = self.pos
+        self.pos += len(word)
+        match word:
+            case "!" | "then" | "do" | "time" | "elif" | "else" | "coproc":
+                self._lead(word, frame)
+            case "if":
+                self._push("if")
+            case "while" | "until":
+                self._push("loop")
+            case "{":
+                if kind == "for" and not frame.braces:
+                    frame.braces = True
+                else:
+                    self._push("group")
+            case "for" | "select":
+                self._for()
+            case "case":
+                self._case()
+            case "function":
+                name = _NAME.match(self.source, self.pos)
+                self.pos = name.end() if name is not None else self.pos
+                parens = _FUNCTION.match(self.source, self.pos)
+                self.pos = parens.end() if parens is not None else self.pos
+                self._push("function", name=name.group(1) if name is not None else "")
+            case "[[":
+                self._test()
+            case _:
+                expected = {"fi": ("if",), "done": ("loop", "for"), "esac": ("case",), "}": ("group", "for")}[word]
+                if kind in expected:
+                    self._close_compound()
+                elif word == "}":
+                    self.pos = start
+                    self.damage.append(start)
+                    return False
+                else:
+                    self.damage.append(start)
+                    self._end_statement()
+        return True
+
+    def _lead(self, word: str, frame: _Frame) -> None:
+        if word in ("then", "elif", "else", "do"):
+            self._end_statement()
+        if word == "time":
+            match = re.compile(r"(?:[ \t]+(?:-p|--)(?=\s))*").match(self.source, self.pos)
+            self.pos = match.end() if match is not None else self.pos
+        elif word == "coproc":
+            match = _COPROC_NAME.match(self.source, self.pos)
+            self.pos = match.end() if match is not None else self.pos
+        elif word in ("then", "elif", "else"):
+            if frame.kind != "if" or frame.block is None:
+                self.damage.append(self.pos)
+                return
+            frame.block.has_else = frame.block.has_else or word == "else"
+            self.steps.append(Branch(frame.block, continues=word == "then"))
+
+    def _for(self) -> None:
+        self.skip_blanks()
+        if self.source.startswith("((", self.pos):
+            arithmetic = self._arithmetic(self.pos + 2)
+            self._push("loop", words=[arithmetic] if arithmetic is not None else None)
+            frame = self.frames[-1]
+            self.skip_blanks()
+            if self.source.startswith(";", self.pos):
+                self.pos += 1
+            self._skip_lines()
+            if self.source.startswith("{", self.pos):
+                frame.kind, frame.braces = "for", True
+                self.pos += 1
+            return
+        name = _NAME.match(self.source, self.pos)
+        self.pos = name.end() if name is not None else self.pos
+        block = self._push("for", name=name.group(1) if name is not None else "")
+        self._skip_lines()
+        if re.compile(r"in(?=[\s;]|$)").match(self.source, self.pos):
+            self.pos += 2
+            block.words = self._words_to_line_end()
+        self.skip_blanks()
+        if self.source.startswith(";", self.pos):
+            self.pos += 1
+
+    def _words_to_line_end(self) -> list[Word]:
+        words: list[Word] = []
+        while True:
+            self.skip_blanks()
+            char = self.source[self.pos : self.pos + 1]
+            if char in ("", "\n", ";", "&", "|", ")", "("):
+                return words
+            if char in "<>" and self.source[self.pos + 1 : self.pos + 2] != "(":
+                self.damage.append(self.pos)
+                return words
+            words.append(self.read_word())
+
+    def _case(self) -> None:
+        self.skip_blanks()
+        subject = self.read_word() if self.source[self.pos : self.pos + 1] not in ("", *END_OF_WORD) else None
+        self._push("case", words=[subject] if subject is not None else [])
+        self._skip_lines()
+        if re.compile(r"in(?=\s|$)").match(self.source, self.pos):
+            self.pos += 2
+        else:
+            self.damage.append(self.pos)
+        self.frames[-1].in_pattern = True
+
+    def _case_pattern(self, frame: _Frame) -> None:
+        if re.compile(r"esac(?=[\s;|&()<>]|$)").match(self.source, self.pos):
+            self.pos += 4
+            frame.in_pattern = False
+            self._close_compound()
+            return
+        words: list[Word] = []
+        if self.source[self.pos] == "(":
+            self.pos += 1
+        while self.pos < self.size:
+            self.skip_blanks()
+            char = self.source[self.pos : self.pos + 1]
+            if char == "|":
+                self.pos += 1
+            elif char == ")":
+                self.pos += 1
+                break
+            elif char in ("", "\n", ";", "&", "(", "<", ">"):
+                self.damage.append(self.pos)
+                self.pos += 1
+                break
+            else:
+                words.append(self.read_word())
+        frame.in_pattern = False
+        if frame.block is not None:
+            self.steps.append(Branch(frame.block, tuple(words)))
+
+    def _test(self) -> None:
+        words: list[Word] = []
+        while True:
+            self._skip_test_blanks()
+            if self.pos >= self.size:
+                self.damage.append(self.pos)
+                break
+            if self.source.startswith("]]", self.pos):
+                self.pos += 2
+                break
+            if self.source[self.pos] in "()<>&|;":
+                self.pos += 1
+            else:
+                words.append(self.read_word())
+        self._leaf("test", words)
+
+    def _skip_test_blanks(self) -> None:
+        while self.pos < self.size and self.source[self.pos] in " \t\n":
+            self.pos += 1
+
+    def _simple_command(self) -> None:
+        source, command = self.source, Command(self.pos)
+        while True:
+            self.skip_blanks()
+            if self.pos >= self.size:
+                break
+            char = source[self.pos]
+            if char in "\n;|)" or (char == "#" and (self.pos == 0 or source[self.pos - 1] in " \t\n;|&()")):
+                break
+            if char in "<>&0123456789{":
+                match = _REDIRECT.match(source, self.pos)
+                if match is not None:
+                    self._redirect(match, command.redirects)
+                    continue
+            if char == "&":
+                break
+            if char == "(":
+                if self._function_or_damage(command):
+                    return
+                break
+            if not command.words or command.words[0].fixed in _DECLARING:
+                match = _ASSIGNMENT.match(source, self.pos)
+                if match is not None and self._assignment(match, command):
+                    continue
+            before = self.pos
+            command.words.append(self.read_word())
+            if self.pos == before:
+                self.damage.append(self.pos)
+                self.pos += 1
+                break
+        command.end = self.pos
+        self._emit(command)
+        self._after()
+
+    def _function_or_damage(self, command: Command) -> bool:
+        parens = _FUNCTION.match(self.source, self.pos)
+        if parens is None or len(command.words) != 1 or command.redirects:
+            self.damage.append(self.pos)
+            return False
+        word = command.words[0]
+        self.pos = parens.end()
+        self._push("function", name=self.source[word.start : word.end])
+        return True
+
+    def _assignment(self, match: re.Match[str], command: Command) -> bool:
+        """Read an assignment; False, unmoved, when it turns out to be a word."""
+        start, name, operator = self.pos, match.group(1), match.group(2)
+        self.pos = match.end()
+        index = None
+        if operator == "[":
+            self.pos -= 1
+            index = self.read_index()
+            follow = re.compile(r"\+?=").match(self.source, self.pos)
+            if follow is None:
+                self.pos = start
+                return False
+            operator = follow.group()
+            self.pos = follow.end()
+        append = operator == "+="
+        if self.source.startswith("(", self.pos):
+            self.pos += 1
+            command.assignments.append(Assignment(name, None, self._array_values(), append, index))
+        elif command.words:
+            # An argument of declare, export …: a word to the program, an assignment to the shell.
+            self.pos = start
+            word = self.read_word()
+            command.words.append(word)
+            return True
+        elif self.source[self.pos : self.pos + 1] in ("", *END_OF_WORD) and not self._process_follows():
+            command.assignments.append(Assignment(name, None, None, append, index))
+        else:
+            command.assignments.append(Assignment(name, self.read_word(), None, append, index))
+        return True
+
+    def _process_follows(self) -> bool:
+        return self.source.startswith(("<(", ">("), self.pos)
+
+    def _array_values(self) -> tuple[Word, ...]:
+        words: list[Word] = []
+        while True:
+            while self.pos < self.size and self.source[self.pos] in " \t\n":
+                self.pos += 1
+            char = self.source[self.pos : self.pos + 1]
+            if char == ")":
+                self.pos += 1
+                return tuple(words)
+            if char == "#":
+                end = self.source.find("\n", self.pos)
+                self.pos = self.size if end < 0 else end
+                continue
+            if char == "" or (char in ";|&(" or (char in "<>" and not self._process_follows())):
+                self.damage.append(self.pos)
+                self.pos += 1
+                return tuple(words)
+            words.append(self.read_word())
+
+    def _redirect(self, match: re.Match[str], redirects: list[Redirect]) -> None:
+        operator, descriptor = match["op"], match["fd"] or ""
+        self.pos = match.end()
+        self.skip_blanks()
+        if self.source[self.pos : self.pos + 1] in ("", *END_OF_WORD) and not self._process_follows():
+            self.damage.append(self.pos)
+            return
+        word = self.read_word()
+        if operator not in ("<<", "<<-"):
+            redirects.append(Redirect(operator, descriptor, word))
+            return
+        quoted = any(isinstance(part, Fixed) and part.quoted for part in word.parts)
+        if quoted:
+            delimiter = "".join(part.text for part in word.parts if isinstance(part, Fixed))
+        else:
+            delimiter = self.source[word.start : word.end]
+        heredoc = Heredoc(delimiter, quoted, operator == "<<-")
+        self.pending.append(heredoc)
+        redirects.append(Redirect(operator, descriptor, heredoc))
+
+    def _emit(self, head: Command | Block) -> None:
+        frame = self.frames[-1]
+        if frame.pipe_pending:
+            head.pipe_in = True
+            frame.pipe_pending = False
+        frame.head = head
+        self.steps.append(head if isinstance(head, Command) else Open(head))
+
+    def _push(self, kind: BlockKind, *, name: str = "", words: list[Word] | None = None) -> Block:
+        block = Block(kind, self.pos, name, words)
+        self._emit(block)
+        self.frames.append(_Frame(block, kind))
+        return block
+
+    def _leaf(self, kind: BlockKind, words: list[Word]) -> None:
+        block = Block(kind, self.pos, words=words)
+        self._emit(block)
+        self.steps.append(Close(block))
+        self._after(block)
+
+    def _pop(self) -> Block | None:
+        self._end_statement()
+        block = self.frames.pop().block
+        if block is not None:
+            self.steps.append(Close(block))
+        return block
+
+    def _close_compound(self) -> None:
+        block = self._pop()
+        self._after(block)
+        if self.frames[-1].kind == "function":
+            inner = self.frames[-1].head
+            if inner is block:
+                function = self._pop()
+                if function is not None and block is not None:
+                    function.redirects = block.redirects
+                self._connect()
+
+    def _after(self, block: Block | None = None) -> None:
+        """Read what may follow a finished command: redirections of a compound, then a connector."""
+        if block is not None:
+            while True:
+                self.skip_blanks()
+                match = _REDIRECT.match(self.source, self.pos)
+                if match is None:
+                    break
+                self._redirect(match, block.redirects)
+            if self.frames[-1].kind == "function":
+                return
+        self._connect()
+
+    def _connect(self) -> None:
+        self.skip_blanks()
+        source, frame = self.source, self.frames[-1]
+        char = source[self.pos : self.pos + 1]
+        if source.startswith(("&&", "||"), self.pos):
+            self.pos += 2
+            if frame.chain is None:
+                frame.chain = Block("chain", self.pos)
+                self.steps.append(Open(frame.chain))
+            frame.head = None
+            frame.pipe_pending = False
+            self._skip_continuation()
+        elif char == "|":
+            self.pos += 2 if source.startswith("|&", self.pos) else 1
+            if frame.head is not None:
+                frame.head.pipe_out = True
+            frame.pipe_pending = True
+            self._skip_continuation()
+        elif source.startswith((";;", ";&"), self.pos):
+            return
+        elif char in (";", "&"):
+            self.background = self.background or char == "&"
+            self._end_statement()
+            self.pos += 1
+
+    def _skip_continuation(self) -> None:
+        """After an operator the command may go on in the next line."""
+        while True:
+            match = _BLANK_LINES.match(self.source, self.pos)
+            self.pos = match.end() if match is not None else self.pos
+            char = self.source[self.pos : self.pos + 1]
+            if char == "\n":
+                self.pos += 1
+                if self.pending:
+                    self.read_heredocs()
+            elif char == "#":
+                end = self.source.find("\n", self.pos)
+                self.pos = self.size if end < 0 else end
+            else:
+                return
+
+    def _end_statement(self, *, keep_pipe: bool = False) -> None:
+        frame = self.frames[-1]
+        if frame.pipe_pending:
+            if keep_pipe:
+                return
+            frame.pipe_pending = False
+            self.damage.append(self.pos)
+        if frame.chain is not None:
+            self.steps.append(Close(frame.chain))
+            frame.chain = None
+        frame.head = None
+
+
+def read(source: str, budget: Budget | None = None) -> Program:
+    """Read a whole script."""
+    reader = Reader(source, budget=budget)
+    program = reader.read_program("")
+    program.damage = reader.damage
+    return program

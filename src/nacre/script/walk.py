@@ -1,0 +1,446 @@
+"""Walking a script: what every command would be called with, in order, without running anything.
+
+Invariant: the walk is over-inclusive. Both sides of every condition are walked, functions are walked where they are
+defined and where they are called, and every text that some shell would run is read in turn. Blocks are kept on an
+explicit stack; only a script inside a script (substitution, eval, function) costs Python frames, and that depth is
+bounded: beyond the bounds the walk raises `UnreadableError`.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from nacre.script import builtins as shell_builtins
+from nacre.script.alphabet import OUTSIDE, UNKNOWN, clean, is_opaque, plain
+from nacre.script.budget import Budget
+from nacre.script.dataflow import MAX_ALTERNATIVES, Alternatives, Function, Scope, Value, merge
+from nacre.script.execute import execute
+from nacre.script.invocation import Invocation, Reading
+from nacre.script.parser import second_reading
+from nacre.script.reader import read
+from nacre.script.tree import (
+    Assignment,
+    Block,
+    Branch,
+    Close,
+    Command,
+    Heredoc,
+    Open,
+    Program,
+    Redirect,
+    UnreadableError,
+)
+from nacre.script.words import expand, expand_text, expand_words
+
+# codex flags more than eight wrappers; nobody writes that by hand.
+MAX_WRAPPERS: Final = 8
+# Substitutions, functions and wrappers together; each level is about ten Python frames.
+_MAX_LEVELS: Final = 40
+# A loop is walked once per value up to here, then in batches of alternatives.
+_MAX_UNROLLED: Final = 32
+_MAX_ITERATIONS: Final = 2_000
+
+
+@dataclass(slots=True)
+class _OpenBlock:
+    """A block whose end has not been reached."""
+
+    block: Block
+    first: int
+    base: Scope
+    output: list[str]
+    stdin: str | None
+    branches: list[Scope] = field(default_factory=list)
+    waiting: list[Alternatives] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The surroundings of one simple command."""
+
+    span: tuple[int, int]
+    stdin: str | None = None
+    upstream: tuple[str, ...] = ()
+    targets: tuple[tuple[str, str], ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
+    via: tuple[str, ...] = ()
+
+
+class Walk:
+    """The state of one walk."""
+
+    def __init__(self, budget: Budget, scope: Scope) -> None:
+        self.budget = budget
+        self.scope = scope
+        self.found: list[Invocation] = []
+        self.output: list[str] = []
+        self.stdin: str | None = None
+        self.piped: str | None = None
+        self.upstream: tuple[str, ...] = ()
+        self.wrappers = 0
+        self.levels = 0
+        self.iterations = 0
+        self.span: tuple[int, int] | None = None
+        self.damaged = False
+        self.consumers: dict[str, Program] = {}
+        self.calling: list[str] = []
+        self.recursive: list[str] = []
+        self.last_argv: tuple[str, ...] = ()
+
+    # What words need.
+
+    def substitute(self, program: Program) -> str:
+        return self.captured(program).rstrip("\n")
+
+    def process_file(self, program: Program, form: str) -> str:
+        path = f"/dev/fd/{63 + len(self.consumers) + len(self.scope.files)}"
+        if form == "<":
+            self.scope.files[path] = self.captured(program)
+        else:
+            self.consumers[path] = program
+            self.captured(program)
+        return path
+
+    def captured(self, program: Program, stdin: str | None = None) -> str:
+        """Walk a program in a subshell and give what it would print."""
+        if not program.steps:
+            return ""
+        outer = (self.scope, self.output, self.stdin, self.piped, self.upstream)
+        self.scope, self.output = self.scope.copy(), []
+        self.stdin = stdin
+        self.walk(program)
+        text = "".join(self.output)
+        files = {path: text_ for path, text_ in self.scope.files.items() if path not in outer[0].files}
+        self.scope, self.output, self.stdin, self.piped, self.upstream = outer
+        self.scope.files.update(files)
+        return text
+
+    # The loop.
+
+    def walk(self, program: Program, first: int = 0, last: int | None = None) -> None:
+        """Walk the steps of a program from `first` to `last`."""
+        self.levels += 1
+        if self.levels > _MAX_LEVELS:
+            raise UnreadableError("scripts are nested too deeply")
+        steps, index = program.steps, first
+        end = len(steps) if last is None else last
+        stack: list[_OpenBlock] = []
+        while index < end:
+            self.budget.tick()
+            step = steps[index]
+            index += 1
+            match step:
+                case Command():
+                    self._command(step)
+                case Open():
+                    stack.append(self._opened(step.block, index))
+                case Branch():
+                    self._branched(stack[-1], step)
+                case Close():
+                    opened = stack[-1]
+                    if opened.waiting:
+                        self.scope.assign(opened.block.name, opened.waiting.pop())
+                        index = opened.first
+                        continue
+                    stack.pop()
+                    self._closed(opened, Function(program, opened.first, index - 1))
+        self.levels -= 1
+
+    def _opened(self, block: Block, first: int) -> _OpenBlock:
+        opened = _OpenBlock(block, first, self.scope, self.output, self.stdin)
+        stdin, _, _ = self._redirects(block.redirects) if block.redirects else (None, (), None)
+        if block.pipe_in:
+            self.stdin = self.piped
+        elif stdin is not None:
+            self.stdin = stdin
+        if block.kind != "chain" or block.pipe_out:
+            self.output = []
+        match block.kind:
+            case "group":
+                if block.pipe_in or block.pipe_out:
+                    self.scope = self.scope.copy()
+            case "function":
+                self.scope = self.scope.copy()
+                self.scope.positional = ((UNKNOWN,),)
+            case "for":
+                self._for_values(block, opened)
+            case _:
+                self.scope = self.scope.copy()
+                for word in block.words or ():
+                    expand_text(word, self)
+        return opened
+
+    def _branched(self, opened: _OpenBlock, branch: Branch) -> None:
+        if branch.continues:
+            if not opened.branches:
+                # The first condition has run in any case.
+                opened.base, self.scope = self.scope, self.scope.copy()
+            return
+        opened.branches.append(self.scope)
+        self.scope = opened.base.copy()
+        for word in branch.words:
+            expand_text(word, self)
+
+    def _for_values(self, block: Block, opened: _OpenBlock) -> None:
+        self.scope = self.scope.copy()
+        lists: list[tuple[str, ...]]
+        if block.words is None:
+            lists = [item if not isinstance(item, str) else (item,) for item in self.scope.positional]
+        else:
+            lists = expand_words(block.words, self)
+        values = list(dict.fromkeys(value for fields in lists for value in fields))
+        batches: list[Alternatives] = [(_stored(value),) for value in values[:_MAX_UNROLLED]]
+        rest = [_stored(value) for value in values[_MAX_UNROLLED:]]
+        batches += [tuple(rest[i : i + MAX_ALTERNATIVES]) for i in range(0, len(rest), MAX_ALTERNATIVES)]
+        self.iterations += len(batches)
+        if self.iterations > _MAX_ITERATIONS:
+            raise UnreadableError("loops have too many values")
+        batches.reverse()
+        if block.name:
+            self.scope.assign(block.name, batches.pop() if batches else (UNKNOWN,))
+            opened.waiting = batches
+
+    def _closed(self, opened: _OpenBlock, body: Function) -> None:
+        block = opened.block
+        text = "".join(self.output) if self.output is not opened.output else ""
+        self.stdin = opened.stdin
+        output_changed = self.output is not opened.output
+        self.output = opened.output
+        match block.kind:
+            case "function":
+                self.scope = opened.base
+                self.scope.functions[block.name] = (body,)
+                text = ""
+            case "subshell" | "coproc":
+                self.scope = opened.base
+            case "if" | "case":
+                ways = [*opened.branches, self.scope]
+                self.scope = merge(ways if block.has_else else [opened.base, *ways])
+            case "loop" | "chain":
+                self.scope = merge([opened.base, self.scope])
+            case _:
+                pass
+        if block.pipe_in or block.pipe_out:
+            self.scope = opened.base
+        if block.kind == "chain":
+            if output_changed:
+                self.output.append(text)
+            return
+        for redirect in block.redirects:
+            if redirect.operator in (">", ">>", ">|", "&>") and not isinstance(redirect.target, Heredoc):
+                self._write(expand_text(redirect.target, self)[0], text, append=redirect.operator == ">>")
+        if block.pipe_out:
+            self.piped, self.upstream = text, self.last_argv
+        else:
+            self.output.append(text)
+
+    # Simple commands.
+
+    def _command(self, command: Command) -> None:
+        isolated = command.pipe_in or command.pipe_out
+        outer = self.scope
+        if isolated:
+            self.scope = self.scope.copy()
+        stdin = self.piped if command.pipe_in else self.stdin
+        upstream = self.upstream if command.pipe_in else ()
+        text = self._run(command, stdin, upstream)
+        if isolated:
+            outer.files.update(self.scope.files)
+            self.scope = outer
+        if command.pipe_out:
+            self.piped, self.upstream = text, self.last_argv
+        elif text:
+            self.output.append(text)
+
+    def _run(self, command: Command, stdin: str | None, upstream: tuple[str, ...]) -> str:
+        span = self.span if self.span is not None else (command.start, command.end)
+        targets: tuple[tuple[str, str], ...] = ()
+        sink: tuple[str, str] | None = None
+        if command.redirects:
+            given, targets, sink = self._redirects(command.redirects)
+            stdin = given if given is not None else stdin
+        words = command.words
+        if not words:
+            self._assign(command.assignments)
+            if targets:
+                self.found.append(Invocation((), span, targets=targets, directory=self.scope.directory))
+            return ""
+        kept = self.scope.variables
+        environment: tuple[tuple[str, str], ...] = ()
+        if command.assignments:
+            declares = words[0].fixed in shell_builtins.DECLARING
+            if not declares:
+                self.scope.variables = dict(kept)
+            self._assign(command.assignments)
+            environment = tuple((a.name, _scalar(self.scope.lookup(a.name)[0])) for a in command.assignments)
+        call = Call(span, stdin, upstream, targets, environment)
+        output = ""
+        first_word = words[0].fixed
+        if first_word is not None and first_word in self.scope.aliases and first_word not in self.calling:
+            output = self._alias(first_word, command, call)
+        lists = expand_words(words, self)
+        for position, argv in enumerate(dict.fromkeys(lists)):
+            printed = execute(self, argv, call) if argv else ""
+            output = printed if position == 0 and not output else output
+            self.last_argv = argv
+        if command.assignments and words[0].fixed not in shell_builtins.DECLARING:
+            self.scope.variables = kept
+        if sink is not None:
+            self._write(sink[1], output, append=sink[0] == ">>")
+            return ""
+        return output
+
+    def _alias(self, name: str, command: Command, call: Call) -> str:
+        lists = expand_words(command.words[1:], self)
+        rest = " ".join(_requoted(word) for word in lists[0])
+        self.calling.append(name)
+        output = self.run_text(f"{self.scope.aliases[name]} {rest}", call, wrapper="alias")
+        self.calling.pop()
+        return output
+
+    def run_text(self, text: str, call: Call, *, wrapper: str, isolated: bool = False, positional: tuple[str, ...] | None = None) -> str:
+        """Read and walk a text that a shell would run."""
+        if self.wrappers >= MAX_WRAPPERS:
+            raise UnreadableError(f"more than {MAX_WRAPPERS} commands inside commands")
+        self.wrappers += 1
+        outer_span, self.span = self.span, call.span
+        outer = (self.scope, self.output, self.stdin, self.piped, self.upstream)
+        if isolated:
+            self.scope = self.scope.copy()
+        if positional is not None:
+            self.scope.positional = (positional,)
+        self.output, self.stdin = [], call.stdin
+        program = read(plain(text), self.budget)
+        self.walk(program)
+        if program.damage:
+            self._read_again(program)
+        printed = "".join(self.output)
+        kept = self.scope
+        self.scope, self.output, self.stdin, self.piped, self.upstream = outer
+        if not isolated:
+            self.scope = kept
+        self.span = outer_span
+        self.wrappers -= 1
+        return printed
+
+    def call_function(self, name: str, argv: tuple[str, ...], call: Call) -> str:
+        """Walk the bodies a function name may stand for."""
+        if name in self.calling:
+            self.recursive.append(name)
+            return UNKNOWN
+        self.calling.append(name)
+        outer, positional = self.output, self.scope.positional
+        outer_stdin, self.stdin = self.stdin, call.stdin if call.stdin is not None else self.stdin
+        self.output = []
+        for body in self.scope.functions[name]:
+            self.scope.positional = (tuple(plain(word) for word in argv[1:]),)
+            self.walk(body.program, body.first, body.last)
+        printed = "".join(self.output)
+        self.output, self.scope.positional, self.stdin = outer, positional, outer_stdin
+        self.calling.pop()
+        return printed
+
+    def _read_again(self, program: Program) -> None:
+        """Damaged text: walk every command that the second reader makes of it."""
+        self.damaged = True
+        for start, end in second_reading(program.source, self.budget):
+            part = read(program.source[start:end], self.budget)
+            for step in part.steps:
+                if isinstance(step, Command):
+                    step.start += start
+                    step.end += start
+                    step.pipe_in = step.pipe_out = False
+                    self._command(step)
+
+    def _assign(self, assignments: list[Assignment]) -> None:
+        for item in assignments:
+            values: Alternatives
+            if item.values is not None:
+                lists = expand_words(item.values, self)
+                values = tuple(tuple(_stored(field) for field in fields) for fields in lists)
+            elif item.value is not None:
+                values = tuple(_stored(text) for text in expand_text(item.value, self))
+            else:
+                values = ("",)
+            name = item.name
+            if item.index is not None:
+                index = plain(expand_text(item.index, self)[0])
+                self.scope.assign(f"{name}[{index}]", values)
+                self.scope.append(name, tuple((v,) if isinstance(v, str) else v for v in values))
+            elif item.append:
+                self.scope.append(name, values)
+            else:
+                self.scope.assign(name, values)
+
+    def _redirects(
+        self, redirects: list[Redirect]
+    ) -> tuple[str | None, tuple[tuple[str, str], ...], tuple[str, str] | None]:
+        """The input text, all targets, and where standard output goes."""
+        stdin: str | None = None
+        targets: list[tuple[str, str]] = []
+        sink: tuple[str, str] | None = None
+        for redirect in redirects:
+            target = redirect.target
+            if isinstance(target, Heredoc):
+                stdin = plain(expand_text(target.body, self)[0]) if target.body is not None else ""
+                continue
+            fields = expand(target, self)[0] if redirect.operator != "<<<" else ()
+            text = fields[0] if fields else expand_text(target, self)[0]
+            match redirect.operator:
+                case "<<<":
+                    stdin = plain(text) + "\n"
+                case "<" | "<>":
+                    stdin = self.scope.files.get(plain(text), UNKNOWN)
+                case "<&":
+                    pass
+                case _:
+                    targets.append((redirect.operator, text))
+                    to_file = redirect.operator in (">", ">>", ">|", "&>", "&>>")
+                    if to_file and redirect.descriptor in ("", "1"):
+                        sink = (redirect.operator, text)
+        return stdin, tuple(targets), sink
+
+    def _write(self, path: str, text: str, *, append: bool = False) -> None:
+        """Remember what the script wrote to a file, and feed it to `>(…)`."""
+        path = plain(path)
+        if path in self.consumers:
+            self.captured(self.consumers[path], text)
+        elif not is_opaque(path) and path not in ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"):
+            before = self.scope.files.get(path, "") if append else ""
+            self.scope.files[path] = before + text
+            self.scope.files[path.removeprefix("./")] = before + text
+
+    def write_file(self, path: str, text: str, *, append: bool = False) -> None:
+        """For programs that write files themselves, such as tee."""
+        self._write(path, text, append=append)
+
+
+def _stored(text: str) -> str:
+    """A field as the value of a variable: what was quoted is plain again."""
+    return plain(text)
+
+
+def _scalar(value: Value) -> str:
+    return value if isinstance(value, str) else " ".join(value)
+
+
+def _requoted(word: str) -> str:
+    """A field as source text again: shielded characters get their quotes back."""
+    text = plain(word)
+    if text == word and not any(char in text for char in " \t\n;|&()<>'\"\\$`"):
+        return text or "''"
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def read_script(source: str, *, budget: Budget | None = None, environment: dict[str, str] | None = None) -> Reading:
+    """Read a script and find everything it would start."""
+    budget = budget if budget is not None else Budget()
+    source = clean(source)
+    walk = Walk(budget, Scope(environment=environment or {}))
+    program = read(source, budget)
+    walk.walk(program)
+    if program.damage:
+        walk._read_again(program)
+    return Reading(tuple(walk.found), bool(program.damage) or walk.damaged, tuple(dict.fromkeys(walk.recursive)))
+
+
+__all__ = ["MAX_WRAPPERS", "OUTSIDE", "Call", "Walk", "read_script"]

@@ -1,0 +1,169 @@
+"""From a word as written to the fields a program would receive.
+
+Invariant: expansion never guesses. What the script does not spell out becomes a mark of the alphabet, and a word that
+may have several values yields each of them. Quoted text is shielded, so a quoted star is never mistaken for a glob.
+"""
+
+from typing import Final, Protocol, TypeAlias
+
+from nacre.script.alphabet import HOME, OUTSIDE, PWD, UNKNOWN, plain, shield, shield_tilde
+from nacre.script.braces import expand_braces, has_braces
+from nacre.script.dataflow import MAX_ALTERNATIVES, Scope, Value
+from nacre.script.parameters import parameter_values
+from nacre.script.tree import Arithmetic, Fixed, Parameter, Part, Program, Substitution, Word
+
+Fields: TypeAlias = tuple[str, ...]
+_Partial: TypeAlias = tuple[Fields, str | None]
+"""The finished fields, and the one being built (None: none begun)."""
+
+DEFAULT_IFS: Final = " \t\n"
+
+
+class Runner(Protocol):
+    """What words need from whoever walks the script."""
+
+    scope: Scope
+
+    def substitute(self, program: Program) -> str:
+        """What `$(program)` would print, trailing newlines removed."""
+
+    def process_file(self, program: Program, form: str) -> str:
+        """The path that `<(program)` would become."""
+
+
+def expand(word: Word, runner: Runner) -> list[Fields]:
+    """Every list of fields that the word may become."""
+    if word.fixed is not None:
+        return [(word.fixed,)]
+    if not has_braces(word.parts):
+        return _expand_parts(word.parts, runner)
+    combined: list[Fields] = [()]
+    for parts in expand_braces(word.parts):
+        alternatives = _expand_parts(parts, runner)
+        combined = [(*before, *after) for before in combined for after in alternatives][:MAX_ALTERNATIVES]
+    return combined
+
+
+def expand_words(words: list[Word] | tuple[Word, ...], runner: Runner) -> list[Fields]:
+    """Every argument list that the words may become together."""
+    lists: list[Fields] = [()]
+    for word in words:
+        if word.fixed is not None:
+            fixed = (word.fixed,)
+            lists = [before + fixed for before in lists]
+            continue
+        alternatives = expand(word, runner)
+        if len(lists) * len(alternatives) > MAX_ALTERNATIVES:
+            # Vary this word against the first list only: every value is still seen once.
+            lists = [*(before + alternatives[0] for before in lists), *(lists[0] + a for a in alternatives[1:])]
+            lists = lists[: 2 * MAX_ALTERNATIVES]
+        else:
+            lists = [before + after for before in lists for after in alternatives]
+    return lists
+
+
+def expand_text(word: Word, runner: Runner) -> list[str]:
+    """Every text the word may become where no splitting happens: assignments, here-documents, redirections."""
+    if word.fixed is not None:
+        return [word.fixed]
+    texts = [""]
+    for position, part in enumerate(word.parts):
+        pieces: list[str]
+        if isinstance(part, Fixed):
+            text = part.text
+            if not part.quoted and position == 0:
+                text = _tilde(text)
+            pieces = [shield(text) if part.quoted else text]
+        else:
+            pieces = [
+                value if isinstance(value, str) else " ".join(value) for value, _ in _part_values(part, runner)
+            ]
+            if part.quoted:
+                pieces = [shield(piece) for piece in pieces]
+        texts = [before + piece for before in texts for piece in pieces][:MAX_ALTERNATIVES]
+    return texts
+
+
+def _expand_parts(parts: tuple[Part, ...], runner: Runner) -> list[Fields]:
+    states: list[_Partial] = [((), None)]
+    for position, part in enumerate(parts):
+        if isinstance(part, Fixed):
+            text = shield(part.text) if part.quoted else _tilde(part.text) if position == 0 else part.text
+            states = [(done, text if current is None else current + text) for done, current in states]
+            continue
+        values = _part_values(part, runner)
+        quoted = part.quoted
+        states = [_spliced(state, value, runner, quoted=quoted, many=many) for state in states for value, many in values]
+        del states[MAX_ALTERNATIVES:]
+    return [done if current is None else (*done, current) for done, current in states]
+
+
+def _part_values(part: Part, runner: Runner) -> list[tuple[Value, bool]]:
+    """The values of an expansion, each with whether it is a list of fields."""
+    match part:
+        case Parameter():
+            return parameter_values(part, runner)
+        case Substitution(form="value"):
+            return [(runner.substitute(part.program), False)]
+        case Substitution():
+            return [(runner.process_file(part.program, part.form), False)]
+        case Arithmetic():
+            text = plain(expand_text(part.content, runner)[0]).strip()
+            return [(text if text.isdigit() else UNKNOWN, False)]
+        case Fixed():
+            return [(part.text, False)]
+
+
+def _spliced(state: _Partial, value: Value, runner: Runner, *, quoted: bool, many: bool) -> _Partial:
+    done, current = state
+    items = (value,) if isinstance(value, str) else value
+    if quoted and not many:
+        return done, (current or "") + shield(" ".join(items))
+    first = True
+    for item in items:
+        if not first:
+            if current is not None:
+                done = (*done, current)
+            current = None
+        first = False
+        if quoted:
+            current = (current or "") + shield(item)
+        else:
+            done, current = _split(done, current, shield_tilde(item), runner)
+    return done, current
+
+
+def _split(done: Fields, current: str | None, text: str, runner: Runner) -> _Partial:
+    """Split an unquoted value into fields at the characters of IFS."""
+    ifs = runner.scope.lookup("IFS")[0]
+    separators = ifs if isinstance(ifs, str) else DEFAULT_IFS
+    if not any(char in text for char in separators):
+        return done, (current or "") + text if text else current
+    run: list[str] = []
+    for char in text:
+        if char not in separators:
+            run.append(char)
+            continue
+        if run or current is not None:
+            done = (*done, (current or "") + "".join(run))
+        elif char not in DEFAULT_IFS:
+            done = (*done, "")
+        current, run = None, []
+    return done, (current or "") + "".join(run) if run else current
+
+
+def _tilde(text: str) -> str:
+    """Expand a leading `~`, `~+`, `~-` or `~name`."""
+    if not text.startswith("~"):
+        return text
+    name, slash, rest = text[1:].partition("/")
+    known = {"": HOME, "+": PWD, "-": UNKNOWN, "root": "/root"}.get(name)
+    if known is None:
+        # A named home: where it is we do not know, that it is a home we do.
+        known = "/home/" + name
+    return known + slash + rest
+
+
+def is_unset(text: str) -> bool:
+    """Whether the text is nothing but the value of variables the script never set."""
+    return bool(text) and not text.strip(OUTSIDE)

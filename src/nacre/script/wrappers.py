@@ -1,0 +1,482 @@
+"""Programs that run another program: which of their words is the command inside.
+
+A table, because the knowledge is facts about option letters. `unwrap` gives the inner argument lists and the inner
+scripts of one argument list; it never runs or judges anything. `ssh`, `docker exec` and the like reach another
+machine and are not looked through.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from nacre.script.alphabet import UNKNOWN, plain
+
+_ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """What a wrapper would run."""
+
+    commands: tuple[tuple[str, ...], ...] = ()
+    scripts: tuple[str, ...] = ()
+    assignments: tuple[str, ...] = ()
+    reads_arguments: bool = False
+    """Arguments are added from standard input (xargs, parallel)."""
+    placeholder: str = ""
+    """The word that is replaced by each line of input."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """How a wrapper's own words end: options with values, then this many operands."""
+
+    short: str = ""
+    long: tuple[str, ...] = ()
+    operands: int = 0
+    assignments: bool = False
+    script: tuple[str, ...] = ()
+    """Options whose value is a script for the shell."""
+    bare_number: bool = False
+
+
+_WRAPPERS: Final[dict[str, _Options]] = {
+    "sudo": _Options("aCcDghpRrtTUu", ("user", "group", "host", "prompt", "chdir", "chroot", "close-from", "role", "type", "other-user", "command-timeout", "login-class", "auth-type"), assignments=True),
+    "doas": _Options("Cu"),
+    "pkexec": _Options("", ("user",)),
+    "gosu": _Options(operands=1),
+    "su-exec": _Options(operands=1),
+    "runuser": _Options("ugGscwT", ("user", "group", "supp-group", "shell", "command", "session-command", "whitelist-environment"), script=("-c", "--command", "--session-command")),
+    "setpriv": _Options("", ("reuid", "regid", "groups", "inh-caps", "ambient-caps", "bounding-set", "securebits", "pdeathsig", "selinux-label", "apparmor-profile", "ruid", "euid", "rgid", "egid")),
+    "env": _Options("uCa", ("unset", "chdir", "argv0", "block-signal", "default-signal", "ignore-signal"), assignments=True),
+    "command": _Options(),
+    "builtin": _Options(),
+    "exec": _Options("a"),
+    "nohup": _Options(),
+    "nice": _Options("n", ("adjustment",), bare_number=True),
+    "ionice": _Options("cnpPu", ("class", "classdata", "pid", "pgid", "uid")),
+    "chrt": _Options("TPD", ("sched-runtime", "sched-period", "sched-deadline"), operands=1),
+    "taskset": _Options("", (), operands=1),
+    "numactl": _Options("iNmpCl", ("interleave", "membind", "cpunodebind", "physcpubind", "preferred")),
+    "timeout": _Options("ks", ("kill-after", "signal"), operands=1),
+    "time": _Options("fo", ("format", "output")),
+    "stdbuf": _Options("ioe", ("input", "output", "error")),
+    "unbuffer": _Options(),
+    "setsid": _Options(),
+    "setarch": _Options("", (), operands=0),
+    "linux32": _Options(),
+    "linux64": _Options(),
+    "chroot": _Options("", ("userspec", "groups"), operands=1),
+    "unshare": _Options("SGRw", ("setuid", "setgid", "root", "wd", "map-user", "map-group", "propagation", "setgroups")),
+    "nsenter": _Options("tSGr", ("target", "setuid", "setgid")),
+    "strace": _Options("aAbeEIoOpPsSuUX", ("attach", "expr", "trace", "output", "user", "string-limit", "env")),
+    "ltrace": _Options("aAdeDFlnopsuxX", ("align", "output", "indent", "library")),
+    "gdb": _Options("x", ("command", "eval-command", "ex")),
+    "valgrind": _Options(),
+    "perf": _Options("eo", ("event", "output"), operands=1),
+    "prlimit": _Options("p", ("pid",)),
+    "systemd-run": _Options("uptHMGqE", ("unit", "property", "description", "slice", "uid", "gid", "nice", "working-directory", "setenv", "machine", "on-active", "on-calendar", "service-type")),
+    "systemd-inhibit": _Options("", ("what", "who", "why", "mode")),
+    "systemd-cat": _Options("tp", ("identifier", "priority")),
+    "dbus-run-session": _Options("", ("config-file", "dbus-daemon")),
+    "dbus-launch": _Options(),
+    "xvfb-run": _Options("enfsp", ("server-num", "server-args", "error-file", "auth-file", "xauth-protocol")),
+    "fakeroot": _Options("lsibu", ("lib", "faked")),
+    "fakechroot": _Options("lsdeb"),
+    "proot": _Options("rbwqk", ("rootfs", "bind", "cwd")),
+    "faketime": _Options("f", (), operands=1),
+    "eatmydata": _Options(),
+    "firejail": _Options(),
+    "proxychains": _Options("f"),
+    "proxychains4": _Options("f"),
+    "torsocks": _Options("uaP"),
+    "torify": _Options(),
+    "tsocks": _Options(),
+    "cgexec": _Options("g"),
+    "cpulimit": _Options("lpePm", ("limit", "pid", "exe", "path")),
+    "catchsegv": _Options(),
+    "rlwrap": _Options("abcDefgHloOpPqRsStw"),
+    "tini": _Options("pe"),
+    "dumb-init": _Options("r"),
+    "catatonit": _Options(),
+    "caffeinate": _Options("tw"),
+    "arch": _Options("de"),
+    "chpst": _Options("ueUbmodnpfcrtP/"),
+    "softlimit": _Options("amdslfopcrtn"),
+    "setuidgid": _Options(operands=1),
+    "envdir": _Options(operands=1),
+    "ts": _Options(),
+    "chronic": _Options(),
+    "ifne": _Options(),
+    "retry": _Options("tdms", ("times", "delay")),
+    "direnv": _Options(operands=2),
+    "s6-setuidgid": _Options(operands=1),
+    "start-stop-daemon": _Options("xpunrgRdN", ("exec", "pidfile", "user", "name", "chuid", "chdir")),
+    "daemonize": _Options("acEeopul"),
+    "entr": _Options(),
+    "watchexec": _Options("wefis", ("watch", "exts", "filter", "ignore", "signal", "shell")),
+    "busybox": _Options(),
+    "toybox": _Options(),
+    "sem": _Options("j", ("jobs", "id")),
+    "hyperfine": _Options(),
+    "flatpak-spawn": _Options(),
+    "distrobox-enter": _Options("n", ("name",)),
+    "lxc-attach": _Options("n", ("name",)),
+    "winpty": _Options(),
+    "doppler": _Options("", (), operands=1),
+    "dotenv": _Options("fe", ("file",)),
+    "op": _Options("", (), operands=1),
+    "noglob": _Options(),
+    "nocorrect": _Options(),
+    "-": _Options(),
+    "coproc": _Options(),
+    "then": _Options(),
+    "do": _Options(),
+    "else": _Options(),
+    "!": _Options(),
+}
+
+# Two-word wrappers: the program and the word after which a command follows.
+_SUBCOMMANDS: Final[dict[str, frozenset[str]]] = {
+    "poetry": frozenset(("run",)),
+    "pipenv": frozenset(("run",)),
+    "uv": frozenset(("run",)),
+    "pdm": frozenset(("run",)),
+    "hatch": frozenset(("run",)),
+    "rye": frozenset(("run",)),
+    "pixi": frozenset(("run",)),
+    "conda": frozenset(("run",)),
+    "mamba": frozenset(("run",)),
+    "bundle": frozenset(("exec",)),
+    "asdf": frozenset(("exec",)),
+    "mise": frozenset(("exec", "x")),
+    "rbenv": frozenset(("exec",)),
+    "pyenv": frozenset(("exec",)),
+    "nvm": frozenset(("exec",)),
+    "npm": frozenset(("exec", "x")),
+    "pnpm": frozenset(("exec", "dlx")),
+    "yarn": frozenset(("exec",)),
+    "snap": frozenset(("run",)),
+    "direnv": frozenset(("exec",)),
+    "dotenv": frozenset(("run",)),
+    "doppler": frozenset(("run",)),
+    "op": frozenset(("run",)),
+    "ip": frozenset(("netns",)),
+    "xcrun": frozenset(()),
+    "perf": frozenset(("stat", "record", "trace")),
+}
+_SUBCOMMAND_OPERANDS: Final = {"direnv": 1, "ip": 2}
+_SUBCOMMAND_OPTIONS: Final[dict[str, _Options]] = {
+    "conda": _Options("np", ("name", "prefix", "cwd")),
+    "mamba": _Options("np", ("name", "prefix", "cwd")),
+    "npm": _Options("pcw", ("package", "call", "workspace"), script=("-c", "--call")),
+    "uv": _Options("p", ("python", "with", "project", "directory", "extra", "group", "env-file")),
+    "perf": _Options("eo", ("event", "output")),
+    "dotenv": _Options("fe", ("file",)),
+}
+
+_BWRAP_VALUES: Final = {
+    **dict.fromkeys(("--bind", "--ro-bind", "--dev-bind", "--bind-try", "--ro-bind-try", "--dev-bind-try", "--symlink", "--setenv", "--chmod", "--file", "--bind-data", "--ro-bind-data"), 2),
+    **dict.fromkeys(("--proc", "--dev", "--tmpfs", "--dir", "--chdir", "--unsetenv", "--uid", "--gid", "--hostname", "--lock-file", "--remount-ro", "--mqueue", "--seccomp", "--perms", "--size", "--cap-add", "--cap-drop", "--args", "--info-fd", "--sync-fd", "--block-fd", "--exec-label", "--file-label", "--overlay-src", "--userns", "--pidns"), 1),
+}
+
+
+def basename(word: str) -> str:
+    """The name of a program without its folders."""
+    name = plain(word)
+    name = name.rsplit("/", 1)[-1] if "/" in name else name
+    return name.removesuffix(".exe")
+
+
+def unwrap(argv: tuple[str, ...]) -> Inner | None:
+    """What the program in `argv` would run, or None when it is no wrapper we know."""
+    name = basename(argv[0])
+    special = _SPECIAL.get(name)
+    if special is not None:
+        return special(argv)
+    verbs = _SUBCOMMANDS.get(name)
+    if verbs is not None:
+        at = next((i for i, word in enumerate(argv[1:4], 1) if not word.startswith("-")), None)
+        if at is not None and plain(argv[at]) in verbs:
+            options = _SUBCOMMAND_OPTIONS.get(name, _Options())
+            operands = _SUBCOMMAND_OPERANDS.get(name, 0)
+            return _peeled(argv[at:], _Options(options.short, options.long, operands, script=options.script))
+    found = _WRAPPERS.get(name)
+    return None if found is None else _peeled(argv, found)
+
+
+def option_end(argv: tuple[str, ...], options: _Options, start: int = 1) -> tuple[int, dict[str, str]]:
+    """Where the operands begin, and the values of the options that take one."""
+    values: dict[str, str] = {}
+    index = start
+    while index < len(argv):
+        word = plain(argv[index])
+        if word == "--":
+            return index + 1, values
+        if not word.startswith("-") or word == "-":
+            break
+        index += 1
+        if word.startswith("--"):
+            name, equals, value = word[2:].partition("=")
+            if not equals and name in options.long and index < len(argv):
+                value = argv[index]
+                index += 1
+            values["--" + name] = value
+            continue
+        for at, char in enumerate(word[1:], 1):
+            if char in options.short:
+                value = word[at + 1 :]
+                if not value and index < len(argv):
+                    value = argv[index]
+                    index += 1
+                values["-" + char] = value
+                break
+            values["-" + char] = ""
+    return index, values
+
+
+def _peeled(argv: tuple[str, ...], options: _Options) -> Inner:
+    index, values = option_end(argv, options)
+    scripts = tuple(plain(values[name]) for name in options.script if name in values)
+    assignments: list[str] = []
+    while options.assignments and index < len(argv) and _ASSIGNMENT.match(plain(argv[index])):
+        assignments.append(argv[index])
+        index += 1
+    index += options.operands
+    if index < len(argv) and argv[index] == "--":
+        index += 1
+    rest = argv[index:]
+    return Inner((rest,) if rest else (), scripts, tuple(assignments))
+
+
+def _sudo(argv: tuple[str, ...]) -> Inner:
+    inner = _peeled(argv, _WRAPPERS["sudo"])
+    _, values = option_end(argv, _WRAPPERS["sudo"])
+    if ("-s" in values or "-i" in values or "--shell" in values or "--login" in values) and inner.commands:
+        # The shell that sudo starts gets the words with every special character escaped; one word is one command.
+        words = inner.commands[0]
+        return Inner((words,), (" ".join(plain(word) for word in words),) if len(words) == 1 else (), inner.assignments)
+    return inner
+
+
+def _env(argv: tuple[str, ...]) -> Inner:
+    rest = list(argv)
+    for index, word in enumerate(rest[1:], 1):
+        text = plain(word)
+        if text == "--" or not text.startswith("-"):
+            if not _ASSIGNMENT.match(text):
+                break
+            continue
+        match = re.match(r"(?:--split-string(?:=|$)|-[iv0]*S)(.*)", text, re.DOTALL)
+        if match is not None:
+            value, skip = (match.group(1), 1) if match.group(1) else (plain("".join(rest[index + 1 : index + 2])), 2)
+            words = tuple(re.sub(r"['\"\\]", "", piece) for piece in value.split())
+            return _env((argv[0], *words, *rest[index + skip :]))
+    return _peeled(argv, _WRAPPERS["env"])
+
+
+def _command(argv: tuple[str, ...]) -> Inner:
+    if len(argv) > 1 and re.fullmatch(r"-[pvV]*[vV][pvV]*", plain(argv[1])):
+        return Inner()
+    return _peeled(argv, _WRAPPERS["command"])
+
+
+def _nice(argv: tuple[str, ...]) -> Inner:
+    if len(argv) > 1 and re.fullmatch(r"--?\d+", plain(argv[1])):
+        return _peeled((argv[0], *argv[2:]), _WRAPPERS["nice"])
+    return _peeled(argv, _WRAPPERS["nice"])
+
+
+def _su(argv: tuple[str, ...]) -> Inner:
+    scripts = [plain(argv[i + 1]) for i, word in enumerate(argv[:-1]) if re.fullmatch(r"-[lmpf]*c|--command|--session-command", plain(word))]
+    scripts += [plain(word).partition("=")[2] for word in argv if plain(word).startswith(("--command=", "--session-command="))]
+    scripts += [plain(word)[2:] for word in argv[1:] if re.match(r"-c.", plain(word))]
+    return Inner(scripts=tuple(scripts))
+
+
+def _runuser(argv: tuple[str, ...]) -> Inner:
+    inner = _peeled(argv, _WRAPPERS["runuser"])
+    _, values = option_end(argv, _WRAPPERS["runuser"])
+    if "-u" in values or "--user" in values:
+        return inner
+    # Like su: the user is an operand, and -c may follow it.
+    return Inner(scripts=_su(argv).scripts)
+
+
+def _script(argv: tuple[str, ...]) -> Inner:
+    options = _Options("cEIBOTo", ("command", "log-in", "log-out", "log-io", "log-timing", "echo", "output-limit"), script=("-c", "--command"))
+    inner = _peeled(argv, options)
+    if inner.scripts or not inner.commands:
+        late = [plain(argv[i + 1]) for i, word in enumerate(argv[:-1]) if re.fullmatch(r"-[a-z]*c|--command", plain(word))]
+        return Inner(scripts=inner.scripts or tuple(late))
+    # BSD: script FILE COMMAND …; util-linux: script FILE -c COMMAND
+    late = [plain(argv[i + 1]) for i, word in enumerate(argv[:-1]) if re.fullmatch(r"-[a-z]*c|--command", plain(word))]
+    return Inner((inner.commands[0][1:],) if len(inner.commands[0]) > 1 else (), tuple(late))
+
+
+def _flock(argv: tuple[str, ...]) -> Inner:
+    index, _ = option_end(argv, _Options("wE", ("timeout", "wait", "conflict-exit-code")))
+    rest = argv[index + 1 :]
+    if rest and plain(rest[0]) in ("-c", "--command"):
+        return Inner(scripts=tuple(plain(word) for word in rest[1:2]))
+    return Inner((rest,) if rest else ())
+
+
+def _joined(options: _Options, argv: tuple[str, ...]) -> Inner:
+    index, _ = option_end(argv, options)
+    rest = argv[index:]
+    return Inner((rest,), (" ".join(plain(word) for word in rest),)) if rest else Inner()
+
+
+def _watch(argv: tuple[str, ...]) -> Inner:
+    return _joined(_Options("nq", ("interval", "equexit")), argv)
+
+
+def _xargs(argv: tuple[str, ...]) -> Inner:
+    options = _Options("aEIdLnPs", ("arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"))
+    index, values = option_end(argv, options)
+    rest = argv[index:] or ("echo",)
+    placeholder = plain(values.get("-I") or values.get("--replace") or ("{}" if {"-i", "--replace"} & values.keys() else ""))
+    return Inner((rest,), reads_arguments=True, placeholder=placeholder)
+
+
+def _parallel(argv: tuple[str, ...]) -> Inner:
+    options = _Options("jNnILSaPdEs", ("jobs", "max-args", "max-procs", "arg-file", "joblog", "results", "sshlogin", "delay", "timeout", "retries", "colsep", "tmpdir", "workdir", "load"))
+    index, _ = option_end(argv, options)
+    words = [plain(word) for word in argv[index:]]
+    cut = next((i for i, word in enumerate(words) if word in (":::", "::::", ":::+")), len(words))
+    template, values = words[:cut], [word for word in words[cut + 1 :] if not word.startswith(":::")]
+    if cut == len(words):
+        return Inner((argv[index:],), (" ".join(template),) if template else (), reads_arguments=True, placeholder="{}")
+    if words[cut] == "::::":
+        values = [UNKNOWN]
+    if not template:
+        return Inner(scripts=tuple(values))
+    joined = " ".join(template)
+    scripts = tuple(joined.replace("{}", value) if "{}" in joined else f"{joined} {value}" for value in values)
+    return Inner(scripts=scripts)
+
+
+def _find(argv: tuple[str, ...]) -> Inner:
+    commands: list[tuple[str, ...]] = []
+    index = 1
+    while index < len(argv):
+        if plain(argv[index]) in ("-exec", "-execdir", "-ok", "-okdir"):
+            end = index + 1
+            while end < len(argv) and plain(argv[end]) != ";" and not (plain(argv[end]) == "+" and plain(argv[end - 1]) == "{}"):
+                end += 1
+            inner = tuple(word.replace("{}", UNKNOWN) for word in argv[index + 1 : end])
+            if inner:
+                commands.append(inner)
+            index = end
+        index += 1
+    return Inner(tuple(commands))
+
+
+def _fd(argv: tuple[str, ...]) -> Inner:
+    at = next((i for i, word in enumerate(argv) if plain(word) in ("-x", "-X", "--exec", "--exec-batch")), None)
+    if at is None:
+        return Inner()
+    inner = tuple(re.sub(r"\{[./]*\}", UNKNOWN, word) for word in argv[at + 1 :])
+    return Inner((inner,) if inner else ())
+
+
+def _bwrap(argv: tuple[str, ...]) -> Inner:
+    index = 1
+    while index < len(argv):
+        word = plain(argv[index])
+        if word == "--":
+            index += 1
+            break
+        if not word.startswith("-"):
+            break
+        index += 1 + _BWRAP_VALUES.get(word, 0)
+    rest = argv[index:]
+    return Inner((rest,) if rest else ())
+
+
+def _gdb(argv: tuple[str, ...]) -> Inner:
+    at = next((i for i, word in enumerate(argv) if plain(word) == "--args"), None)
+    return Inner((argv[at + 1 :],) if at is not None and argv[at + 1 :] else ())
+
+
+def _hyperfine(argv: tuple[str, ...]) -> Inner:
+    index, values = option_end(argv, _Options("wmMrpcS", ("warmup", "runs", "prepare", "cleanup", "setup", "shell", "export-json")))
+    extra = [plain(values[name]) for name in ("-p", "-c", "--prepare", "--cleanup", "--setup") if values.get(name)]
+    return Inner(scripts=(*(plain(word) for word in argv[index:]), *extra))
+
+
+def _tmux(argv: tuple[str, ...]) -> Inner:
+    verbs = ("new", "new-session", "new-window", "neww", "split-window", "splitw", "run", "run-shell", "send-keys", "send", "respawn-pane", "if-shell")
+    at = next((i for i, word in enumerate(argv) if plain(word) in verbs), None)
+    if at is None:
+        return Inner()
+    index, _ = option_end(argv, _Options("cenFstxy"), at + 1)
+    rest = [plain(word) for word in argv[index:]]
+    keys = [word for word in rest if word not in ("Enter", "C-m")]
+    scripts = (*keys, " ".join(keys)) if plain(argv[at]).startswith("send") or len(rest) != 1 else tuple(rest)
+    return Inner(scripts=scripts)
+
+
+def _screen(argv: tuple[str, ...]) -> Inner:
+    index, _ = option_end(argv, _Options("cehpStTX"))
+    return Inner((argv[index:],) if argv[index:] else ())
+
+
+def _sg(argv: tuple[str, ...]) -> Inner:
+    rest = [plain(word) for word in argv[1:] if plain(word) != "-"][1:]
+    if rest[:1] == ["-c"]:
+        rest = rest[1:]
+    return Inner(scripts=(" ".join(rest),) if rest else ())
+
+
+def _nix(argv: tuple[str, ...]) -> Inner:
+    scripts = [plain(argv[i + 1]) for i, word in enumerate(argv[:-1]) if plain(word) in ("--run", "--command")]
+    at = next((i for i, word in enumerate(argv) if plain(word) in ("-c", "--command")), None)
+    return Inner((argv[at + 1 :],) if at is not None and argv[at + 1 :] else (), tuple(scripts))
+
+
+def _npx(argv: tuple[str, ...]) -> Inner:
+    return _peeled(argv, _Options("pc", ("package", "call"), script=("-c", "--call")))
+
+
+def _arch(argv: tuple[str, ...]) -> Inner:
+    inner = _peeled(argv, _Options("de"))
+    words = inner.commands[0] if inner.commands else ()
+    if len(words) > 1 and re.fullmatch(r"x86_64|arm64\w*|i[3-6]86|aarch64|linux(32|64)|uname26", plain(words[0])):
+        return Inner((words[1:],))
+    return inner
+
+
+_SPECIAL: Final = {
+    "sudo": _sudo,
+    "env": _env,
+    "command": _command,
+    "nice": _nice,
+    "su": _su,
+    "runuser": _runuser,
+    "script": _script,
+    "flock": _flock,
+    "watch": _watch,
+    "xargs": _xargs,
+    "gxargs": _xargs,
+    "parallel": _parallel,
+    "find": _find,
+    "gfind": _find,
+    "fd": _fd,
+    "fdfind": _fd,
+    "bwrap": _bwrap,
+    "gdb": _gdb,
+    "lldb": _gdb,
+    "hyperfine": _hyperfine,
+    "tmux": _tmux,
+    "screen": _screen,
+    "sg": _sg,
+    "newgrp": _sg,
+    "nix-shell": _nix,
+    "nix": _nix,
+    "npx": _npx,
+    "bunx": _npx,
+    "setarch": _arch,
+    "arch": _arch,
+}
