@@ -1,0 +1,60 @@
+import pytest
+
+from nacre.output.decode import TextStream, decode, fit_head, fit_tail, trim_head, trim_tail
+
+EURO = "€".encode()
+CLEF = "𝄞".encode()
+
+
+def test_invalid_bytes_show_as_replacement_characters() -> None:
+    assert decode(b"a\xff\xe2\x82b\x00") == "a��b\x00"
+
+
+@pytest.mark.parametrize(
+    ("data", "kept"),
+    [
+        (b"", b""),
+        (b"abc", b"abc"),
+        (b"a" + EURO, b"a" + EURO),
+        (b"a" + EURO[:2], b"a"),
+        (b"a" + EURO[:1], b"a"),
+        (b"a" + CLEF[:3], b"a"),
+        (CLEF[:3], b""),
+        (b"a\x80", b"a\x80"),
+        (b"a\xff", b"a\xff"),
+        (b"\x80\x80\x80\x80\x80", b"\x80\x80\x80\x80\x80"),
+    ],
+)
+def test_a_head_loses_only_a_character_that_was_cut(data: bytes, kept: bytes) -> None:
+    assert trim_head(data) == kept
+
+
+@pytest.mark.parametrize(
+    ("data", "kept"),
+    [(b"", b""), (b"abc", b"abc"), (EURO, EURO), (EURO[1:] + b"a", b"a"), (CLEF[1:] + b"a", b"a"), (CLEF[3:], b"")],
+)
+def test_a_tail_loses_only_a_character_that_was_cut(data: bytes, kept: bytes) -> None:
+    assert trim_tail(data) == kept
+
+
+def test_fitting_keeps_what_fits_and_says_how_many_bytes_that_is() -> None:
+    assert fit_head(b"abc", 3) == ("abc", 3)
+    assert fit_head(b"ab" + EURO, 4) == ("ab", 2)
+    assert fit_tail(EURO + b"ab", 4) == ("ab", 2)
+
+
+def test_undecodable_bytes_that_grow_when_shown_are_fitted_too() -> None:
+    assert fit_head(b"\xff" * 10, 9) == ("�" * 3, 3)
+    assert fit_tail(b"\xff" * 10, 9) == ("�" * 3, 3)
+    assert fit_tail(b"\xff" * 9 + b"a", 9) == ("��a", 3)
+
+
+def test_a_character_split_between_chunks_comes_out_once() -> None:
+    stream = TextStream()
+    assert [stream.feed(CLEF[:1]), stream.feed(CLEF[1:3]), stream.feed(CLEF[3:] + b"!")] == ["", "", "𝄞!"]
+    assert stream.finish() == ""
+
+
+def test_a_character_that_is_never_completed_shows_as_one_replacement() -> None:
+    stream = TextStream()
+    assert stream.feed(b"a" + CLEF[:2]) + stream.finish() == "a�"

@@ -1,0 +1,105 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nacre.output.decode import TextStream, decode, fit_head, fit_tail, trim_head, trim_tail
+from nacre.output.escapes import EscapeFilter, strip, strip_bytes
+from nacre.output.lines import cap_lines, settle
+from nacre.output.newlines import count_newlines
+from nacre.output.window import Window
+
+# Few distinct bytes, so that newlines, escapes and pieces of characters meet often.
+CHUNKS = st.lists(st.binary(max_size=40) | st.text("ab\n€𝄞", max_size=20).map(str.encode), max_size=12)
+TERMINAL = st.text("ab1;[]PX^_\\?( \x1b\x07\x18\n\r\t\x9b€", max_size=60)
+
+
+@given(CHUNKS, st.integers(0, 30), st.integers(0, 30), st.integers(0, 60))
+def test_chunking_never_changes_a_window_and_nothing_goes_uncounted(
+    chunks: list[bytes], head: int, tail: int, more: int
+) -> None:
+    data = b"".join(chunks)
+    window, at_once = (Window(head, tail, whole_bytes=head + tail + more) for _ in range(2))
+    for chunk in chunks:
+        window.feed(bytearray(chunk) + b"\nstale\n", len(chunk))
+    at_once.feed(data)
+    for one in (window, at_once):
+        assert (one.total_bytes, one.newlines) == (len(data), data.count(b"\n"))
+        if len(data) <= head + tail + more:
+            assert one.whole == data
+        else:
+            assert one.whole is None
+            assert one.head == data[:head]
+            assert one.tail == (data[-tail:] if tail else b"")
+            assert len(one.head) + len(one.tail) + one.omitted_bytes == len(data)
+            omitted = data[head : len(data) - tail]
+            assert (one.omitted_bytes, one.omitted_lines) == (len(omitted), omitted.count(b"\n"))
+
+
+@given(
+    st.binary(min_size=1, max_size=50),
+    st.integers(0, 70_000),
+    st.binary(max_size=50),
+    st.integers(0, 60),
+    st.integers(0, 60),
+)
+def test_counting_newlines_is_exact_for_repeating_chunks(
+    line: bytes, size: int, patch: bytes, skip: int, back: int
+) -> None:
+    data = bytearray((line * (size // len(line) + 2))[skip % len(line) :][:size])
+    at = max(0, len(data) - back - len(patch))
+    data[at : at + len(patch)] = patch
+    assert count_newlines(data, len(data)) == data.count(b"\n")
+
+
+@given(st.text("aé€𝄞\n"), st.integers(0, 60))
+def test_a_cut_never_splits_a_character(text: str, at: int) -> None:
+    data = text.encode()
+    head, tail = trim_head(data[:at]), trim_tail(data[at:])
+    assert text.startswith(head.decode())
+    assert text.endswith(tail.decode())
+    assert len(head) > at - 4 or len(head) == len(data)
+    assert len(tail) > len(data) - at - 4
+
+
+@given(st.binary(max_size=5000) | st.text("a€𝄞\n").map(str.encode), st.integers(0, 6000))
+def test_fitted_text_stays_within_the_limit_and_stands_for_the_bytes_it_names(data: bytes, limit: int) -> None:
+    head, head_kept = fit_head(data, limit)
+    assert len(head.encode()) <= limit
+    assert head == decode(data[:head_kept])
+    assert decode(data).startswith(head)
+    tail, tail_kept = fit_tail(data, limit)
+    assert len(tail.encode()) <= limit
+    assert tail == decode(data[len(data) - tail_kept :])
+    if len(decode(data).encode()) <= limit:
+        assert (head_kept, tail_kept) == (len(data), len(data))
+
+
+@given(CHUNKS)
+def test_chunking_never_changes_decoded_text(chunks: list[bytes]) -> None:
+    stream = TextStream()
+    assert "".join(stream.feed(chunk) for chunk in chunks) + stream.finish() == decode(b"".join(chunks))
+
+
+@given(st.lists(TERMINAL, max_size=8))
+def test_chunking_never_changes_what_escapes_leave(chunks: list[str]) -> None:
+    stream = EscapeFilter()
+    assert "".join(stream.feed(chunk) for chunk in chunks) == strip("".join(chunks))
+
+
+@given(TERMINAL)
+def test_stripped_text_holds_no_control_but_tab_and_line_ends(text: str) -> None:
+    shown = strip(text)
+    assert not {c for c in shown if ord(c) < 32 or 127 <= ord(c) < 160} - set("\t\n\r")
+    assert strip(strip_bytes(text.encode()).decode()) == shown
+
+
+@given(st.text("ab€𝄞\n", max_size=200), st.integers(4, 40))
+def test_capped_lines_never_exceed_the_cap_and_dropped_plus_kept_is_all(text: str, limit: int) -> None:
+    capped = cap_lines(text, limit)
+    assert max(len(line.encode()) for line in capped.text.split("\n")) <= limit
+    assert len(capped.text.encode()) - 3 * capped.capped_lines + capped.dropped_bytes == len(text.encode())
+
+
+@given(st.text("ab\r\n", max_size=60))
+def test_settled_text_has_as_many_lines_and_no_carriage_return(text: str) -> None:
+    assert "\r" not in settle(text)
+    assert settle(text).count("\n") == text.count("\n")
