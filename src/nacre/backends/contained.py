@@ -1,0 +1,267 @@
+"""Commands under the warden: each has a runner, from which nothing that the command starts can escape.
+
+The caller keeps the reading ends of the pipes, so output never passes through the far side; only facts do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Mapping
+from typing import Any
+
+from nacre.backends.pipes import PipeReader
+from nacre.backends.start_errors import start_error
+from nacre.backends.wardens import warden
+from nacre.command import Command
+from nacre.errors import StartError
+from nacre.process import Ending, Listener, Process, Survivor
+from nacre.warden import wire
+
+# How long the far side may take to answer a question about a finished command.
+ANSWER_SECONDS = 1.0
+
+
+class ContainedBackend:
+    notice: str | None = None
+
+    def start(self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None) -> Process:
+        try:
+            sock = warden.take()
+        except OSError as error:
+            raise start_error("descriptors", error.errno, str(error), command) from error
+        try:
+            return ContainedProcess(sock, command, listener, job=job)
+        except BaseException:
+            sock.close()
+            raise
+
+
+class ContainedProcess:
+    def __init__(
+        self, sock: socket.socket, command: Command, listener: Listener, *, job: Mapping[str, Any] | None
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._sock: socket.socket | None = sock
+        self._command = command
+        self._listener = listener
+        self._frames = wire.Frames()
+        self._readers: dict[int, PipeReader] = {}
+        self._ended = False
+        self._idle = False
+        self._pid: int | None = None
+        self._answer: asyncio.Future[dict[str, Any]] | None = None
+        readers, writers = _pipes(command)
+        try:
+            request = _request(command, outputs=len(writers), job=job)
+            passed = [*writers, *readers] if job is not None else writers
+            sock.setblocking(True)
+            _send(sock, request | {"fds": len(passed)}, passed)
+            if job is None:
+                for stream, fd in enumerate(readers, start=1):
+                    self._watch(stream, fd)
+                readers = []
+        except OSError as error:
+            self._close_readers()
+            raise start_error("descriptors", error.errno, str(error), command) from error
+        finally:
+            for fd in [*writers, *readers]:
+                os.close(fd)
+        sock.setblocking(False)
+        self._loop.add_reader(sock.fileno(), self._heard)
+
+    def _watch(self, stream: int, fd: int) -> None:
+        def output(buffer: bytearray, size: int) -> None:
+            self._listener.output(stream, buffer, size)
+
+        def closed() -> None:
+            self._listener.closed(stream)
+
+        self._readers[stream] = PipeReader(self._loop, fd, output=output, closed=closed)
+
+    # Events from the far side.
+
+    def _heard(self) -> None:
+        assert self._sock is not None
+        try:
+            data = self._sock.recv(65536)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._lost("its runner was killed")
+            return
+        for message in self._frames.feed(data):
+            self._handle(message)
+
+    def _handle(self, message: dict[str, Any]) -> None:
+        match message["event"]:
+            case "exited":
+                self._exited(message)
+            case "started":
+                self._pid = message["pid"]
+                self._listener.started(message["pid"])
+            case "survivors" | "kept":
+                self._pid = message.get("pid", self._pid)
+                self._idle = message.get("left") is False
+                if self._answer is not None and not self._answer.done():
+                    self._answer.set_result(message)
+                elif message["event"] == "kept":
+                    self._kept(message)
+            case "failed":
+                self._ended = self._idle = True
+                self._listener.failed(
+                    start_error(message["step"], message["errno"], message["reason"], self._command)
+                )
+            case "bye":
+                self._lost("its runner went away before it was asked")
+
+    def _kept(self, message: dict[str, Any]) -> None:
+        if "error" in message:
+            self._ended = True
+            self._listener.failed(StartError(f"the job's files could not be made: {message['error']}"))
+        else:
+            self._listener.started(message["pid"])
+
+    def _exited(self, message: dict[str, Any]) -> None:
+        warden.reap_intermediate()
+        self._ended = True
+        self._idle = not message["left"]
+        # What the command wrote before it ended is in the pipe already: it belongs before the exit.
+        for reader in list(self._readers.values()):
+            reader.drain()
+        why = message["why"]
+        self._listener.exited(
+            Ending(
+                pid=message["pid"],
+                code=message.get("code"),
+                signal=message.get("signal"),
+                why="timeout" if why == "timeout" else None if why is None else "stop",
+                forced=message["forced"],
+                stages=tuple(message.get("stages", ())),
+                left=message["left"],
+                unkillable=tuple(_survivor(entry) for entry in message.get("unkillable", ())),
+            )
+        )
+
+    def _lost(self, reason: str) -> None:
+        assert self._sock is not None
+        self._loop.remove_reader(self._sock.fileno())
+        self._sock.close()
+        self._sock = None
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_result({"event": "survivors", "left": False, "survivors": []})
+        if not self._ended:
+            self._ended = True
+            self._listener.exited(Ending(pid=self._pid, lost=reason))
+
+    # Controls.
+
+    def stop(self) -> None:
+        self._say({"op": "stop"})
+
+    def signal(self, number: int) -> None:
+        self._say({"op": "signal", "number": int(number)})
+
+    async def survivors(self) -> tuple[Survivor, ...]:
+        if self._idle or self._sock is None:
+            return ()
+        answer = await self._ask({"op": "survivors"})
+        return tuple(_survivor(entry) for entry in answer["survivors"])
+
+    async def keep(self, job: Mapping[str, Any] | None) -> None:
+        if self._sock is None:
+            return
+        fds = [fd for reader in self._readers.values() if (fd := reader.take()) is not None]
+        self._readers = {}
+        message: dict[str, Any] = {"op": "keep", "fds": len(fds)}
+        if job is not None:
+            message["job"] = dict(job)
+        try:
+            self._sock.setblocking(True)
+            _send(self._sock, message, fds)
+            self._sock.setblocking(False)
+        finally:
+            for fd in fds:
+                os.close(fd)
+
+    def _say(self, message: dict[str, Any]) -> None:
+        if self._sock is None:
+            return
+        try:
+            self._sock.send(wire.frame(message))
+        except OSError:
+            return  # the far side is gone: the reader sees the end of the socket and says so
+
+    async def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
+        self._answer = self._loop.create_future()
+        self._say(message)
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                return await self._answer
+        except TimeoutError:
+            return {"event": "survivors", "left": True, "survivors": []}
+        finally:
+            self._answer = None
+
+    def release(self) -> None:
+        self._close_readers()
+        sock, self._sock = self._sock, None
+        if sock is None:
+            return
+        self._loop.remove_reader(sock.fileno())
+        if self._idle:
+            warden.give(sock)
+        else:
+            sock.close()
+
+    def _close_readers(self) -> None:
+        for reader in self._readers.values():
+            reader.close()
+        self._readers = {}
+
+
+def _pipes(command: Command) -> tuple[list[int], list[int]]:
+    readers: list[int] = []
+    writers: list[int] = []
+    try:
+        for _ in range(1 if command.streams == "merged" else 2):
+            reader, writer = os.pipe()
+            readers.append(reader)
+            writers.append(writer)
+    except OSError as error:
+        for fd in [*readers, *writers]:
+            os.close(fd)
+        raise start_error("descriptors", error.errno, str(error), command) from error
+    return readers, writers
+
+
+def _request(command: Command, *, outputs: int, job: Mapping[str, Any] | None) -> dict[str, Any]:
+    request: dict[str, Any] = {
+        "op": "run",
+        "script": command.script,
+        "shell": command.shell,
+        "cwd": command.cwd,
+        "env": dict(command.env),
+        "timeout": command.timeout,
+        "grace": command.grace,
+        "prologue": command.prologue,
+        "stages": command.stages,
+        "outputs": outputs,
+    }
+    if job is not None:
+        request["job"] = dict(job)
+    return request
+
+
+def _send(sock: socket.socket, message: dict[str, Any], fds: list[int]) -> None:
+    data = memoryview(wire.frame(message))
+    sent = socket.send_fds(sock, [data], fds)
+    while sent < len(data):
+        sent += sock.send(data[sent:])
+
+
+def _survivor(entry: dict[str, Any]) -> Survivor:
+    return Survivor(entry["pid"], tuple(entry["argv"]), entry.get("state", ""))

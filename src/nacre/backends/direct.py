@@ -1,0 +1,274 @@
+"""Commands started by this process itself: the stated fallback where no warden can run.
+
+Everything holds except containment: a process that leaves the command's session (setsid, a daemon) is found only
+while it still descends from the shell or carries its mark in the environment, and jobs cannot outlive the program.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping
+from typing import Any
+
+from nacre.backends.exit_watch import HAS_PIDFD, watch_exit
+from nacre.backends.pipes import PipeReader
+from nacre.backends.start_errors import start_error
+from nacre.backends.stray import strays
+from nacre.command import Command
+from nacre.errors import BackendUnavailableError, NacreError
+from nacre.process import Ending, Listener, Process, Survivor
+from nacre.warden import launch
+
+# After SIGKILL: how often to look, and when to say that something cannot be killed.
+KILL_LOOK_SECONDS = 0.01
+KILL_SECONDS = 0.75
+# Marks what belongs to a call, so that its strays can be found again.
+MARK = "NACRE_CALL"
+
+
+class DirectBackend:
+    def __init__(self, reason: str | None = None, *, mark: bool = True, use_pidfd: bool = HAS_PIDFD) -> None:
+        self.notice: str | None = (
+            None
+            if reason is None
+            else f"containment is off ({reason}): a daemon started by the command may outlive a timeout"
+        )
+        self._mark = mark
+        self._use_pidfd = use_pidfd
+
+    def start(self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None) -> Process:
+        if job is not None:
+            raise BackendUnavailableError("background jobs need the warden, which cannot run here; see `nacre doctor`")
+        return DirectProcess(command, listener, mark=self._mark, use_pidfd=self._use_pidfd)
+
+
+class DirectProcess:
+    def __init__(self, command: Command, listener: Listener, *, mark: bool, use_pidfd: bool) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._listener = listener
+        self._command = command
+        self._mark = secrets.token_hex(8) if mark else ""
+        self._readers: dict[int, PipeReader] = {}
+        self._timers: list[asyncio.TimerHandle] = []
+        self._why: str | None = None
+        self._forced = False
+        self._give_up_at = 0.0
+        self._status: Ending | None = None
+        self._reported = False
+        self._launch = self._prepare()
+        try:
+            self._child = self._spawn(self._launch)
+        except (OSError, ValueError) as error:
+            self._launch.close()
+            raise _spawn_error(error, command) from error
+        self._launch.close_inherited()
+        self._unwatch = watch_exit(self._loop, self._child, self._child_ended, use_pidfd=use_pidfd)
+        self._listener.started(self._child.pid)
+        if command.timeout is not None:
+            self._after(command.timeout, lambda: self._begin_stop("timeout"))
+
+    # Starting.
+
+    def _prepare(self) -> launch.Launch:
+        command = self._command
+        env = {**command.env, MARK: self._mark} if self._mark else command.env
+        try:
+            return launch.prepare(
+                command.shell, command.script, env, prologue=command.prologue, stages=command.stages
+            )
+        except OSError as error:
+            raise start_error("descriptors", error.errno, str(error), command) from error
+
+    def _spawn(self, prepared: launch.Launch) -> subprocess.Popen[bytes]:
+        argv, path = prepared.argv, prepared.path
+        ignored = _ignored_by_host()
+        if ignored and (env_tool := shutil.which("env")):
+            # Popen restores only what Python itself ignores; what the host ignores, bash could never trap again.
+            argv = [env_tool, "--default-signal=" + ",".join(ignored), path, *prepared.argv[1:]]
+            path = env_tool
+        child = subprocess.Popen(
+            argv,
+            executable=path,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT if self._command.streams == "merged" else subprocess.PIPE,
+            cwd=self._command.cwd,
+            env=prepared.env,
+            pass_fds=prepared.inherited,
+            start_new_session=True,
+            bufsize=0,
+        )
+        for stream, pipe in ((1, child.stdout), (2, child.stderr)):
+            if pipe is not None:
+                self._watch(stream, os.dup(pipe.fileno()))
+                pipe.close()
+        return child
+
+    def _watch(self, stream: int, fd: int) -> None:
+        def output(buffer: bytearray, size: int) -> None:
+            self._listener.output(stream, buffer, size)
+
+        def closed() -> None:
+            self._listener.closed(stream)
+
+        self._readers[stream] = PipeReader(self._loop, fd, output=output, closed=closed)
+
+    # Ending.
+
+    def _child_ended(self) -> None:
+        self._unwatch()
+        for reader in list(self._readers.values()):
+            reader.drain()
+        try:
+            _, status = os.waitpid(self._child.pid, 0)
+        except ChildProcessError:
+            facts: dict[str, Any] = {"lost": "the host program collected the exit status first"}
+        else:
+            code = os.waitstatus_to_exitcode(status)
+            facts = {"code": code} if code >= 0 else {"signal": -code}
+            # Popen must know, or it would wait for the child again when it is collected.
+            self._child.returncode = code
+        if self._launch.stages_fd is not None:
+            facts["stages"] = tuple(launch.read_stages(self._launch.stages_fd))
+        self._status = Ending(pid=self._child.pid, **facts)
+        if self._why is None:
+            self._report(left=self._something_left())
+        elif not self._strays():
+            self._report(left=False)
+
+    def _something_left(self) -> bool:
+        """A cheap first look, so that an ordinary command does not pay for a search of all processes."""
+        if any(reader.open for reader in self._readers.values()):
+            return True
+        try:
+            os.killpg(self._child.pid, 0)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True
+
+    def _report(self, *, left: bool, unkillable: tuple[Survivor, ...] = ()) -> None:
+        if self._reported:
+            return
+        self._reported = True
+        self._cancel_timers()
+        known = self._status or Ending(pid=self._child.pid)
+        self._listener.exited(
+            Ending(
+                pid=known.pid,
+                code=known.code,
+                signal=known.signal,
+                stages=known.stages,
+                lost=known.lost,
+                why="timeout" if self._why == "timeout" else None if self._why is None else "stop",
+                forced=self._forced,
+                left=left,
+                unkillable=unkillable,
+            )
+        )
+
+    def _begin_stop(self, why: str) -> None:
+        if self._why is not None or (self._status is not None and why == "timeout"):
+            return
+        self._why = why
+        self._reported = False
+        self._signal_all(signal.SIGTERM)
+        self._signal_all(signal.SIGCONT)
+        self._after(self._command.grace, self._kill)
+        self._after(KILL_LOOK_SECONDS, self._look_for_end)
+
+    def _look_for_end(self) -> None:
+        """Whether strays that outlived the shell are gone now; the shell's own end comes by its watch."""
+        if self._reported or self._forced:
+            return
+        if self._status is not None and not self._strays():
+            self._report(left=False)
+        else:
+            self._after(KILL_LOOK_SECONDS, self._look_for_end)
+
+    def _kill(self) -> None:
+        if not self._forced:
+            self._forced = True
+            self._give_up_at = self._loop.time() + KILL_SECONDS
+        left = self._signal_all(signal.SIGKILL)
+        if self._status is not None and not left:
+            self._report(left=False)
+        elif self._loop.time() >= self._give_up_at:
+            self._report(left=True, unkillable=left)
+        else:
+            self._after(KILL_LOOK_SECONDS, self._kill)
+
+    def _signal_all(self, number: int) -> tuple[Survivor, ...]:
+        if self._status is None:
+            # Not reaped yet, so the group cannot be somebody else's.
+            try:
+                os.killpg(self._child.pid, number)
+            except (ProcessLookupError, PermissionError):
+                pass  # the group is gone or not ours to signal; strays are signalled one by one
+        found = self._strays()
+        for stray in found:
+            try:
+                os.kill(stray.pid, number)
+            except (ProcessLookupError, PermissionError):
+                continue
+        return found
+
+    def _strays(self) -> tuple[Survivor, ...]:
+        return strays(self._child.pid, f"{MARK}={self._mark}" if self._mark else None)
+
+    def _after(self, seconds: float, action: Any) -> None:
+        self._timers = [timer for timer in self._timers if not timer.cancelled() and timer.when() > self._loop.time()]
+        self._timers.append(self._loop.call_later(seconds, action))
+
+    def _cancel_timers(self) -> None:
+        for timer in self._timers:
+            timer.cancel()
+        self._timers = []
+
+    # Controls.
+
+    def stop(self) -> None:
+        self._begin_stop("stop")
+
+    def signal(self, number: int) -> None:
+        if self._status is None:
+            try:
+                os.killpg(self._child.pid, number)
+            except (ProcessLookupError, PermissionError):
+                return  # it has just ended; its exit is reported in a moment
+
+    async def survivors(self) -> tuple[Survivor, ...]:
+        return self._strays()
+
+    async def keep(self, job: Mapping[str, Any] | None) -> None:
+        if job is not None:
+            raise BackendUnavailableError("background jobs need the warden, which cannot run here; see `nacre doctor`")
+
+    def release(self) -> None:
+        self._cancel_timers()
+        self._unwatch()
+        for reader in self._readers.values():
+            reader.close()
+        self._readers = {}
+        self._launch.close()
+
+
+def _ignored_by_host() -> list[str]:
+    """Names of the signals that the host program ignores, beyond those that Popen restores by itself."""
+    restored = {signal.SIGPIPE, signal.SIGXFSZ}
+    return [
+        number.name.removeprefix("SIG")
+        for number in signal.Signals
+        if number not in restored and signal.getsignal(number) == signal.SIG_IGN
+    ]
+
+
+def _spawn_error(error: OSError | ValueError, command: Command) -> NacreError:
+    number = error.errno if isinstance(error, OSError) else None
+    # Popen names the directory when the change into it failed, and the program otherwise.
+    step = "cwd" if isinstance(error, OSError) and error.filename == command.cwd else "shell"
+    return start_error(step, number, str(error), command)

@@ -1,0 +1,73 @@
+"""How this system tells of a child's end: the one place that knows whether there are pidfds.
+
+With pidfds the event loop watches a descriptor; without (macOS, old kernels) a thread waits. Either way the caller is
+called back once, on its own loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import threading
+from collections.abc import Callable
+
+HAS_PIDFD = hasattr(os, "pidfd_open")
+
+
+def watch_exit(
+    loop: asyncio.AbstractEventLoop,
+    child: subprocess.Popen[bytes],
+    ended: Callable[[], None],
+    *,
+    use_pidfd: bool = HAS_PIDFD,
+) -> Callable[[], None]:
+    """Call `ended` when the child can be reaped; returns what gives the watch up again."""
+    if use_pidfd:
+        try:
+            handle = os.pidfd_open(child.pid)
+        except ProcessLookupError:
+            # The host program collected our child before we could look.
+            loop.call_soon(ended)
+            return lambda: None
+        return _watch_pidfd(loop, handle, ended)
+    return _watch_thread(loop, child, ended)
+
+
+def _watch_pidfd(loop: asyncio.AbstractEventLoop, handle: int, ended: Callable[[], None]) -> Callable[[], None]:
+    closed = False
+
+    def give_up() -> None:
+        nonlocal closed
+        if not closed:
+            closed = True
+            loop.remove_reader(handle)
+            os.close(handle)
+
+    def readable() -> None:
+        give_up()
+        ended()
+
+    loop.add_reader(handle, readable)
+    return give_up
+
+
+def _watch_thread(
+    loop: asyncio.AbstractEventLoop, child: subprocess.Popen[bytes], ended: Callable[[], None]
+) -> Callable[[], None]:
+    wanted = threading.Event()
+    wanted.set()
+
+    def wait() -> None:
+        try:
+            os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        except ChildProcessError:
+            pass  # collected by somebody else: the caller finds out when it asks for the status
+        if wanted.is_set():
+            try:
+                loop.call_soon_threadsafe(ended)
+            except RuntimeError:
+                return  # the loop was closed meanwhile; nobody is waiting any more
+
+    threading.Thread(target=wait, name=f"nacre-wait-{child.pid}", daemon=True).start()
+    return wanted.clear

@@ -1,0 +1,101 @@
+"""Reads a pipe on the event loop into one reused buffer, at the pipe's own speed.
+
+The buffer is shared by all readers of a thread: whoever is told of the bytes takes what it needs before it returns.
+A flood is read in bounded turns, so that the loop stays responsive.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import threading
+from collections.abc import Callable
+
+READ_BYTES = 1 << 20
+# Turns of one wake-up: enough to keep up with a flood, few enough to let others run.
+READS_PER_TURN = 4
+# The default size of a pipe on Linux: a read of this much means the writer is ahead of us.
+FULL_PIPE_BYTES = 65536
+
+
+class _Buffer(threading.local):
+    def __init__(self) -> None:
+        self.bytes = bytearray(READ_BYTES)
+        self.view = [memoryview(self.bytes)]
+
+
+_buffer = _Buffer()
+
+
+class PipeReader:
+    """Owns the reading end of a pipe until it is closed or taken away."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        fd: int,
+        *,
+        output: Callable[[bytearray, int], None],
+        closed: Callable[[], None],
+    ) -> None:
+        self._loop = loop
+        self._fd: int | None = fd
+        self._output = output
+        self._closed = closed
+        self._grown = False
+        os.set_blocking(fd, False)
+        loop.add_reader(fd, self._readable)
+
+    @property
+    def open(self) -> bool:
+        return self._fd is not None
+
+    def _readable(self) -> None:
+        for _ in range(READS_PER_TURN):
+            if not self._read():
+                return
+
+    def _read(self) -> bool:
+        """Read once; False when there is nothing more now."""
+        if self._fd is None:
+            return False
+        buffer = _buffer
+        try:
+            size = os.readv(self._fd, buffer.view)
+        except BlockingIOError:
+            return False
+        if size == 0:
+            self.close()
+            self._closed()
+            return False
+        if size >= FULL_PIPE_BYTES and not self._grown:
+            self._grow()
+        self._output(buffer.bytes, size)
+        return size >= FULL_PIPE_BYTES
+
+    def _grow(self) -> None:
+        # Only for a flood: an ordinary user's pipes share a budget, and going over it would shrink later ones.
+        self._grown = True
+        if self._fd is not None and hasattr(fcntl, "F_SETPIPE_SZ"):
+            try:
+                fcntl.fcntl(self._fd, fcntl.F_SETPIPE_SZ, READ_BYTES)
+            except OSError:
+                return  # over the user's budget: the pipe stays as it is
+
+    def drain(self) -> None:
+        """Read what is there now, without waiting."""
+        while self._read():
+            pass
+
+    def take(self) -> int | None:
+        """Stop reading and give the descriptor away; None when the pipe has been closed."""
+        fd, self._fd = self._fd, None
+        if fd is not None:
+            self._loop.remove_reader(fd)
+        return fd
+
+    def close(self) -> None:
+        fd = self.take()
+        if fd is not None:
+            os.close(fd)

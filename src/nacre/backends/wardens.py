@@ -1,0 +1,144 @@
+"""This program's warden: starts it when first needed, asks it for runners, keeps a few idle ones at hand.
+
+One for the whole process and all its threads and event loops, because a runner's socket belongs to no loop. A fork of
+the program drops its copies, so that a child neither uses nor keeps alive what belongs to its parent.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import weakref
+from pathlib import Path
+
+from nacre.errors import BackendUnavailableError
+
+# Idle runners kept for the next call; a burst makes more, which end when they are given back.
+IDLE_RUNNERS = 4
+
+_BOOTSTRAP = "import sys; sys.path.insert(0, sys.argv[1]); from nacre.warden import zygote; zygote.main(int(sys.argv[2]))"
+
+
+def unsupported_reason() -> str | None:
+    """Why commands cannot be contained here; None when they can."""
+    if not sys.platform.startswith("linux"):
+        return f"{sys.platform} has no subreaper"
+    if not sys.executable or not os.access(sys.executable, os.X_OK):
+        return "the Python interpreter's own path is unknown, so no supervisor can be started"
+    if not hasattr(os, "pidfd_open") or not Path("/proc/self/stat").exists():
+        return "/proc or pidfd is missing"
+    return None
+
+
+class Warden:
+    """The far side of this process, as seen from here."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._control: socket.socket | None = None
+        self._intermediate: subprocess.Popen[bytes] | None = None
+        self._idle: list[socket.socket] = []
+        self._live: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+
+    def take(self) -> socket.socket:
+        """A runner's socket, ready for a request: an idle one, or one whose runner is being forked right now."""
+        with self._lock:
+            while self._idle:
+                sock = self._idle.pop()
+                if _is_quiet(sock):
+                    return sock
+                sock.close()
+            return self._fork_runner()
+
+    def give(self, sock: socket.socket) -> None:
+        """Take back the socket of a runner that is idle again."""
+        with self._lock:
+            if self._control is not None and len(self._idle) < IDLE_RUNNERS:
+                self._idle.append(sock)
+                return
+        sock.close()
+
+    def _fork_runner(self) -> socket.socket:
+        near, far = socket.socketpair()
+        try:
+            for _ in range(2):
+                if self._control is None:
+                    self._start()
+                assert self._control is not None
+                try:
+                    socket.send_fds(self._control, [b"r"], [far.fileno()])
+                except (BrokenPipeError, ConnectionResetError):
+                    # The warden was killed. Running commands have runners of their own; the next needs a new warden.
+                    self._control.close()
+                    self._control = None
+                    continue
+                self._live.add(near)
+                return near
+            raise BackendUnavailableError("the warden ended as soon as it was started; see `nacre doctor`")
+        except BaseException:
+            near.close()
+            raise
+        finally:
+            far.close()
+
+    def _start(self) -> None:
+        near, far = socket.socketpair()
+        source = str(Path(__file__).resolve().parents[2])
+        try:
+            self._intermediate = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", _BOOTSTRAP, source, str(far.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[far.fileno()],
+                start_new_session=True,
+                cwd="/",
+            )
+        except OSError as error:
+            near.close()
+            raise BackendUnavailableError(f"the warden could not be started: {error}") from error
+        finally:
+            far.close()
+        self._control = near
+
+    def reap_intermediate(self) -> None:
+        """Collect the process that started the warden and ended; called once a runner has answered."""
+        if self._intermediate is not None and self._intermediate.poll() is not None:
+            self._intermediate = None
+
+    def close(self) -> None:
+        """Let the warden and the idle runners go. What runs goes on until its own socket is closed."""
+        with self._lock:
+            for sock in self._idle:
+                sock.close()
+            self._idle = []
+            if self._control is not None:
+                self._control.close()
+                self._control = None
+            if self._intermediate is not None:
+                self._intermediate.wait()
+                self._intermediate = None
+
+    def forget(self) -> None:
+        """In a forked child: drop the copies of the parent's sockets without a word to the far side."""
+        for sock in [*self._live, *self._idle, *([self._control] if self._control else [])]:
+            sock.close()
+        self.__init__()  # type: ignore[misc]
+
+
+def _is_quiet(sock: socket.socket) -> bool:
+    """Whether an idle runner is still there: one that went away has said goodbye, or closed its end."""
+    try:
+        sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+warden = Warden()
+os.register_at_fork(after_in_child=warden.forget)

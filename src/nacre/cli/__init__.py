@@ -1,0 +1,63 @@
+"""The command line: one verb a file, each decodes, calls the library once and prints.
+
+stdout carries the result, stderr everything else. A verb's module is imported only when that verb is asked for.
+"""
+
+from __future__ import annotations
+
+import sys
+
+# Verb → what it does, in the words of --help. The module has the verb's name.
+VERBS = {
+    "run": "run a command, stream its output, exit with its code",
+    "call": "make one tool call and print the tool's answer",
+    "schema": "print a tool's schema as a model sees it",
+    "check": "judge a command without running it",
+    "env": "show what a command would see of the environment",
+    "jobs": "list, show, wait for, read and stop background jobs",
+    "artifacts": "list, show, search and prune kept outputs",
+    "log": "show the audit log",
+    "doctor": "say what this machine can promise",
+    "config": "show the effective settings and where each came from",
+}
+
+_SUMMARY = """\
+nacre: the shell for AI agents. It always comes back, loses nothing, leaves nothing behind.
+
+usage: nacre VERB …        nacre VERB --help explains a verb
+
+{verbs}
+
+examples:
+  nacre run -- 'make test'                          exits with make's code; 124 on timeout, 126 denied, 125 our failure
+  nacre run --json -- 'false | tail'                one object with outcome, text, stage codes and notices
+  nacre call modes '{{"command": "npm run dev", "mode": "background"}}'
+  nacre jobs list
+"""
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = sys.argv[1:] if argv is None else argv
+    verb = arguments[0] if arguments else "--help"
+    if verb in ("-h", "--help", "help"):
+        print(_SUMMARY.format(verbs="\n".join(f"  {name:<10} {text}" for name, text in VERBS.items())), end="")
+        return 0
+    if verb in ("-V", "--version"):
+        from nacre import __version__
+
+        print(f"nacre {__version__}")
+        return 0
+    if verb not in VERBS:
+        import difflib
+
+        near = difflib.get_close_matches(verb, VERBS, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        print(f"nacre: there is no verb {verb!r}.{hint} See nacre --help.", file=sys.stderr)
+        return 2
+    from nacre.cli.frame import dispatch
+
+    return dispatch(verb, arguments[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

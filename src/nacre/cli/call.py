@@ -1,0 +1,53 @@
+"""`nacre call`: one tool call, as a model would make it; prints the tool's answer."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import signal
+import sys
+
+from nacre.contracts import contract_names
+from nacre.contracts.contract import Reply
+from nacre.tool import Tool
+
+EPILOG = """\
+The answer goes to stdout: for basic the bare object, else {"text", "is_error", "details"}. A refused request is an
+answer too, so the exit code is 0 whenever an answer was printed.
+
+examples:
+  nacre call basic '{"command": "echo hi"}'
+  echo '{"command": "make", "mode": "slow"}' | nacre call modes -
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("contract", choices=contract_names(), help="the shape of the tool")
+    parser.add_argument("arguments", nargs="?", default="-", help="the arguments as JSON; - or nothing reads stdin")
+
+
+def main(namespace: argparse.Namespace) -> int:
+    text = sys.stdin.read() if namespace.arguments == "-" else namespace.arguments
+    try:
+        arguments = json.loads(text)
+    except ValueError as error:
+        print(f"nacre: the arguments are not JSON: {error}", file=sys.stderr)
+        return 2
+    reply = asyncio.run(_call(namespace.contract, arguments))
+    for notice in reply.notices:
+        print(f"nacre: {notice}", file=sys.stderr)
+    print(json.dumps(reply.json()))
+    return 0
+
+
+async def _call(contract: str, arguments: object) -> Reply:
+    task = asyncio.current_task()
+    assert task is not None
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    try:
+        async with Tool(contract) as tool:
+            return await tool.call(arguments)
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None

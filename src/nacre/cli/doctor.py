@@ -1,0 +1,91 @@
+"""`nacre doctor`: what this machine can promise, what is missing, and how to get it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from nacre import config
+from nacre.backends.wardens import unsupported_reason
+from nacre.command import SHELL
+from nacre.running import run_sync
+
+EPILOG = "Exits with 1 when a promise cannot be kept here."
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    part: str
+    ok: bool
+    says: str
+    advice: str | None = None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print one object a finding in an array")
+
+
+def main(namespace: argparse.Namespace) -> int:
+    findings = [_python(), _shell(), _containment(), _state(), _guard()]
+    if namespace.json:
+        print(json.dumps([asdict(finding) for finding in findings]))
+    else:
+        for finding in findings:
+            print(f"{'ok  ' if finding.ok else 'LACK'}  {finding.part:<12} {finding.says}")
+            if finding.advice:
+                print(f"{'':<20}{finding.advice}")
+    return 0 if all(finding.ok for finding in findings) else 1
+
+
+def _python() -> Finding:
+    return Finding("python", ok=True, says=f"{platform.python_version()} on {platform.system()} {platform.release()}")
+
+
+def _shell() -> Finding:
+    if not os.access(SHELL, os.X_OK):
+        return Finding("bash", ok=False, says=f"{SHELL} is missing", advice="install bash; on Debian: apt-get install bash")
+    version = subprocess.run([SHELL, "-c", "echo $BASH_VERSION"], capture_output=True, text=True, check=False)
+    return Finding("bash", ok=True, says=f"{SHELL} {version.stdout.strip()}")
+
+
+def _containment() -> Finding:
+    """Tried, not guessed: a daemon that leaves its session must not outlive its command's timeout."""
+    if reason := unsupported_reason():
+        return Finding(
+            "containment",
+            ok=False,
+            says=f"off: {reason}",
+            advice="commands run, but a daemon they start may outlive a timeout, and there are no background jobs",
+        )
+    result = run_sync("setsid -f sleep 60; sleep 60", timeout=0.2)
+    if any("containment is off" in notice for notice in result.notices):
+        return Finding("containment", ok=False, says="; ".join(result.notices))
+    return Finding("containment", ok=True, says="the warden runs; a daemon was started and ended with its command")
+
+
+def _state() -> Finding:
+    state = config.state_dir(os.environ)
+    probe = state if state.exists() else next(parent for parent in state.parents if parent.exists())
+    if not os.access(probe, os.W_OK):
+        return Finding(
+            "state", ok=False, says=f"{state} cannot be written", advice="set NACRE_HOME to a directory of yours"
+        )
+    free = shutil.disk_usage(probe).free
+    return Finding("state", ok=True, says=f"{state}, {free // 2**20} MiB free")
+
+
+def _guard() -> Finding:
+    source = Path(sys.modules["nacre"].__file__ or "").parent
+    try:
+        import tree_sitter
+        import tree_sitter_bash
+    except ImportError as error:
+        return Finding("guard", ok=False, says=str(error), advice=f"install nacre again ({source})")
+    return Finding("guard", ok=True, says=f"{tree_sitter.__name__} and {tree_sitter_bash.__name__} are there")

@@ -1,0 +1,157 @@
+"""`nacre jobs`: the background jobs of this state directory, whoever started them."""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import json
+import os
+import shutil
+import sys
+import time
+from typing import Any
+
+from nacre import config
+from nacre.jobs.table import Job, JobTable
+from nacre.warden import record
+
+EPILOG = """\
+examples:
+  nacre jobs list
+  nacre jobs wait bg_1 --timeout 60 && nacre jobs logs bg_1
+  nacre jobs stop bg_1
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show|wait|logs|stop")
+    for verb, text in (
+        ("list", "every job, oldest first"),
+        ("show", "one job"),
+        ("wait", "wait until a job has ended; exits with its code"),
+        ("logs", "a job's output"),
+        ("stop", "end a job and everything it started"),
+    ):
+        sub = verbs.add_parser(verb, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        sub.add_argument("--json", action="store_true", help="print objects instead of text")
+        if verb != "list":
+            sub.add_argument("id", help="the job's id, e.g. bg_1")
+        if verb == "wait":
+            sub.add_argument("--timeout", type=float, metavar="S", help="give up after this many seconds (exit 124)")
+        if verb == "logs":
+            sub.add_argument("--tail", type=int, metavar="BYTES", help="only the last bytes")
+
+
+def main(namespace: argparse.Namespace) -> int:
+    table = JobTable(config.state_dir(os.environ))
+    match namespace.verb:
+        case "list":
+            return _list(table, as_json=namespace.json)
+        case "show":
+            _print(table.get(namespace.id), as_json=namespace.json)
+            return 0
+        case "wait":
+            return _wait(table, namespace.id, timeout=namespace.timeout, as_json=namespace.json)
+        case "logs":
+            return _logs(table.get(namespace.id), tail=namespace.tail)
+        case _:
+            return _stop(table, namespace.id, as_json=namespace.json)
+
+
+def _list(table: JobTable, *, as_json: bool) -> int:
+    listing = table.list()
+    for problem in listing.damaged:
+        print(f"nacre: left alone: {problem}", file=sys.stderr)
+    if as_json:
+        print(json.dumps([job.facts() for job in listing.jobs]))
+        return 0
+    if not listing.jobs:
+        print("no jobs", file=sys.stderr)
+    for job in listing.jobs:
+        print(_line(job))
+    return 0
+
+
+def _line(job: Job) -> str:
+    ended = job.record.get("endedAt") or time.time()
+    age = f"{ended - job.record.get('startedAt', ended):.0f}s"
+    return f"{job.id:<8} {_status(job):<16} {age:>8}  {json.dumps(job.record.get('command', ''))}"
+
+
+def _status(job: Job) -> str:
+    if job.state == "exited":
+        return f"exited {job.record['exitCode']}"
+    if job.state == "killed":
+        return f"killed {job.record['signalName']}"
+    return job.state.replace("_", " ")
+
+
+def _print(job: Job, *, as_json: bool) -> None:
+    facts = job.facts()
+    if as_json:
+        print(json.dumps(facts))
+        return
+    for key, value in facts.items():
+        print(f"{key:<12} {_spell(key, value)}")
+
+
+def _spell(key: str, value: Any) -> str:
+    if key.endswith("At") and isinstance(value, int | float):
+        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(value))
+    return "-" if value is None else str(value)
+
+
+def _wait(table: JobTable, job_id: str, *, timeout: float | None, as_json: bool) -> int:
+    job = table.get(job_id)
+    if job.running and not _wait_for_lock(job, timeout):
+        print(f"nacre: {job_id} is still running after {timeout:g} s", file=sys.stderr)
+        return 124
+    job = table.get(job_id)
+    _print(job, as_json=as_json)
+    if job.state == "exited":
+        return int(job.record["exitCode"])
+    if job.state == "killed":
+        return 128 + int(job.record["signal"])
+    return 124 if job.state == "timed_out" else 125
+
+
+def _wait_for_lock(job: Job, timeout: float | None) -> bool:
+    """The runner holds this lock until the final status is on disk; False when the time ran out first."""
+    fd = os.open(job.directory / record.LOCK, os.O_RDWR | os.O_CLOEXEC)
+    end = None if timeout is None else time.monotonic() + timeout
+    try:
+        if end is None:
+            fcntl.flock(fd, fcntl.LOCK_SH)
+            return True
+        while True:
+            try:
+                fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= end:
+                    return False
+                # flock has no deadline of its own.
+                time.sleep(0.02)
+            else:
+                return True
+    finally:
+        os.close(fd)
+
+
+def _logs(job: Job, *, tail: int | None) -> int:
+    with open(job.output_file, "rb") as file:
+        if tail is not None:
+            file.seek(max(0, job.output_file.stat().st_size - tail))
+        shutil.copyfileobj(file, sys.stdout.buffer)
+    return 0
+
+
+def _stop(table: JobTable, job_id: str, *, as_json: bool) -> int:
+    job = table.stop(job_id)
+    if job.running:
+        grace = config.load(os.environ, cwd=os.getcwd()).settings.execution.grace_seconds
+        _wait_for_lock(job, (15.0 if grace is None else grace) + 2.0)
+    else:
+        print(f"nacre: {job_id} had ended already", file=sys.stderr)
+    job = table.get(job_id)
+    _print(job, as_json=as_json)
+    return 1 if job.running else 0

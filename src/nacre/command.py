@@ -1,0 +1,32 @@
+"""What a backend is asked to start: every decision is made, nothing is looked up any more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+SHELL = "/bin/bash"
+
+Streams = Literal["merged", "split"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    script: str
+    """The text that bash runs."""
+    cwd: str
+    """Absolute path of the directory it runs in."""
+    env: Mapping[str, str]
+    """The whole environment of the child."""
+    timeout: float | None
+    """Seconds until it is stopped; None for no limit."""
+    grace: float
+    """Seconds between the polite end (TERM) and the certain one (KILL)."""
+    streams: Streams = "merged"
+    """One pipe for both streams in true order, or one for each."""
+    prologue: str = ""
+    """Text that the shell sources before the script."""
+    stages: bool = False
+    """Whether the stage codes of the last pipeline are wanted."""
+    shell: str = SHELL

@@ -1,0 +1,200 @@
+"""Builds the settings: defaults, then the user's file, the project's file, the environment. The edge of the system.
+
+An unknown key or a wrong type is an error that names the file, the key and what would be accepted. A project's file
+may be written by the very agent that nacre watches, so it cannot loosen a protection.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import functools
+import math
+import os
+import tomllib
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nacre.errors import ConfigError
+from nacre.settings import Settings
+
+FILE_NAME = "nacre.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """An effective setting and where it came from."""
+
+    key: str
+    value: Any
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    settings: Settings
+    state_dir: Path
+    origins: tuple[Origin, ...]
+
+
+def load(environ: Mapping[str, str], *, cwd: str) -> Configuration:
+    """The effective configuration for a program running in cwd."""
+    values = {key: (field.default, "default") for key, field in _fields().items()}
+    for path, trusted in _files(environ, cwd):
+        for key, value in _read(path, trusted=trusted).items():
+            values[key] = (value, str(path))
+    for key, field in _fields().items():
+        variable = variable_of(field.name)
+        if variable in environ:
+            values[key] = (_parse(environ[variable], field, variable), variable)
+    origins = tuple(Origin(key, value, source) for key, (value, source) in sorted(values.items()))
+    return Configuration(_build({key: value for key, (value, _) in values.items()}), state_dir(environ), origins)
+
+
+def fingerprint(environ: Mapping[str, str], *, cwd: str) -> tuple[object, ...]:
+    """What `load` depends on, cheap to ask: equal fingerprints mean an equal configuration."""
+    stamps: list[object] = [environ.get(name) for name in _variables()]
+    for path in _candidates(environ, cwd):
+        try:
+            stat = os.stat(path)
+        except OSError:
+            stamps.append(None)
+        else:
+            stamps.append((path, stat.st_mtime_ns, stat.st_size, stat.st_ino))
+    return tuple(stamps)
+
+
+@functools.cache
+def _variables() -> tuple[str, ...]:
+    names = [variable_of(field.name) for field in _fields().values()]
+    return ("NACRE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "HOME", *names)
+
+
+def state_dir(environ: Mapping[str, str]) -> Path:
+    """Where jobs, artifacts and the log live."""
+    if home := environ.get("NACRE_HOME"):
+        return Path(home).absolute()
+    if state := environ.get("XDG_STATE_HOME"):
+        return Path(state) / "nacre"
+    if user_home := environ.get("HOME"):
+        return Path(user_home) / ".local" / "state" / "nacre"
+    return Path(f"/tmp/nacre-{os.getuid()}")
+
+
+def variable_of(name: str) -> str:
+    return f"NACRE_{name.upper()}"
+
+
+def _candidates(environ: Mapping[str, str], cwd: str) -> tuple[str, str]:
+    """The user's file, which is trusted, and the project's, which is not."""
+    config_home = environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME", "/"), ".config")
+    return os.path.join(config_home, "nacre", FILE_NAME), os.path.join(cwd, FILE_NAME)
+
+
+def _files(environ: Mapping[str, str], cwd: str) -> list[tuple[Path, bool]]:
+    user, project = _candidates(environ, cwd)
+    return [(Path(path), path == user) for path in (user, project) if os.path.isfile(path)]
+
+
+@functools.cache
+def _fields() -> dict[str, dataclasses.Field[Any]]:
+    found = {}
+    for section in dataclasses.fields(Settings):
+        section_type = typing.get_type_hints(Settings)[section.name]
+        for field in dataclasses.fields(section_type):
+            found[f"{section.name}.{field.name}"] = field
+    return found
+
+
+def _type_of(field: dataclasses.Field[Any]) -> Any:
+    for section_type in typing.get_type_hints(Settings).values():
+        if field in dataclasses.fields(section_type):
+            return typing.get_type_hints(section_type)[field.name]
+    raise LookupError(field.name)
+
+
+def _read(path: Path, *, trusted: bool) -> dict[str, Any]:
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path}: {error}", source=str(path)) from error
+    fields = _fields()
+    found = {}
+    for section, table in document.items():
+        if not isinstance(table, dict):
+            raise ConfigError(f"{path}: {section!r} must be a table such as [execution]", source=str(path), key=section)
+        for name, value in table.items():
+            key = f"{section}.{name}"
+            if key not in fields:
+                raise ConfigError(f"{path}: unknown setting {key!r}{_nearest(key, fields)}", source=str(path), key=key)
+            if fields[key].metadata["loosens"] and not trusted:
+                raise ConfigError(
+                    f"{path}: {key} loosens a protection, so a project's file cannot set it; "
+                    "put it in your own nacre.toml or the environment",
+                    source=str(path),
+                    key=key,
+                )
+            found[key] = _checked(value, fields[key], f"{path}: {key}")
+    return found
+
+
+def _nearest(key: str, fields: Mapping[str, object]) -> str:
+    near = difflib.get_close_matches(key, fields, n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _parse(text: str, field: dataclasses.Field[Any], variable: str) -> Any:
+    kinds = _alternatives(field)
+    value: Any = text
+    if bool in kinds and text.lower() in ("1", "true", "yes", "on", "0", "false", "no", "off"):
+        value = text.lower() in ("1", "true", "yes", "on")
+    elif int in kinds or float in kinds:
+        try:
+            value = int(text) if int in kinds else float(text)
+        except ValueError:
+            value = text
+    return _checked(value, field, variable)
+
+
+def _alternatives(field: dataclasses.Field[Any]) -> tuple[Any, ...]:
+    kind = _type_of(field)
+    return typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
+
+
+def _checked(value: Any, field: dataclasses.Field[Any], where: str) -> Any:
+    kinds = _alternatives(field)
+    for kind in kinds:
+        if typing.get_origin(kind) is typing.Literal:
+            if value in typing.get_args(kind):
+                return value
+        elif kind is float and isinstance(value, int | float) and not isinstance(value, bool):
+            if math.isfinite(value) and value >= 0:
+                return float(value)
+        elif kind is int and isinstance(value, int) and not isinstance(value, bool):
+            if value >= 0:
+                return value
+        elif kind in (bool, str) and isinstance(value, kind):
+            return value
+    raise ConfigError(f"{where} is {value!r}; accepted: {_spell(kinds)}", source=where, key=field.name)
+
+
+def _spell(kinds: tuple[Any, ...]) -> str:
+    words = []
+    for kind in kinds:
+        if typing.get_origin(kind) is typing.Literal:
+            words += [repr(option) for option in typing.get_args(kind)]
+        elif kind is not types.NoneType:
+            words.append({int: "a whole number >= 0", float: "a number >= 0", bool: "true or false", str: "a text"}[kind])
+    return ", ".join(words)
+
+
+def _build(values: Mapping[str, Any]) -> Settings:
+    sections: dict[str, Any] = {}
+    for name, section_type in typing.get_type_hints(Settings).items():
+        chosen = {key.partition(".")[2]: value for key, value in values.items() if key.startswith(f"{name}.")}
+        sections[name] = section_type(**chosen)
+    return Settings(**sections)

@@ -1,0 +1,120 @@
+"""The `basic` contract (seed 000): `{stdout, stderr, exitCode}` and nothing else.
+
+The environment and directory are the harness's own. Notices have no place in the object; they go to the log and to a
+person's stderr.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nacre.contracts.contract import Reply, Scene
+from nacre.contracts.fields import arguments_of, command_of
+from nacre.errors import NacreError
+from nacre.output.capture import Captured
+from nacre.output.decode import fit_head
+from nacre.profile import Background, CaptureShape, Profile
+from nacre.request import ShellRequest
+from nacre.result import ArtifactRef, Lost, Output, ShellResult, Stopped, TimedOut, Truncation
+from nacre.script.rewrite import is_single_simple_command
+
+LIMIT_BYTES = 1024 * 1024
+SUFFIX = "... (truncated)"
+NOT_EXECUTABLE, NOT_FOUND = 126, 127
+
+
+def view(captured: Captured) -> Output:
+    """The first megabyte, cut on a character border, then the suffix."""
+    source = captured.whole if captured.whole is not None else captured.head
+    text, kept = fit_head(source, LIMIT_BYTES)
+    truncation = None
+    if kept < captured.total_bytes:
+        lines = text.count("\n")
+        text += SUFFIX
+        truncation = Truncation(
+            kept="head",
+            omitted_bytes=captured.total_bytes - kept,
+            omitted_lines=captured.total_lines - lines,
+        )
+    return Output(
+        text=text,
+        total_bytes=captured.total_bytes,
+        total_lines=captured.total_lines,
+        truncation=truncation,
+        artifact=captured.artifact,
+    )
+
+
+class Basic:
+    profile = Profile(
+        contract="basic",
+        timeout=30.0,
+        grace=5.0,
+        streams="split",
+        capture=CaptureShape(whole_bytes=LIMIT_BYTES, head_bytes=LIMIT_BYTES, tail_bytes=0),
+        view=view,
+        environment="inherited",
+        guard=False,
+        keep_partial=True,
+    )
+
+    def schema(self, scene: Scene) -> dict[str, Any]:
+        return {
+            "name": "bash",
+            "description": "Execute a bash command and return stdout/stderr",
+            "input_schema": {
+                "type": "object",
+                "properties": {"command": {"type": "string", "description": "The bash command to execute"}},
+                "required": ["command"],
+                "additionalProperties": False,
+            },
+        }
+
+    def decode(self, arguments: object) -> ShellRequest:
+        return ShellRequest(command=command_of(arguments_of(arguments, known=["command"])))
+
+    def present(self, result: ShellResult | Background) -> Reply:
+        assert isinstance(result, ShellResult) and result.stderr is not None
+        if (problem := _problem(result)) is not None:
+            return _error(problem, result.notices)
+        stdout, stderr = result.output.text, result.stderr.text
+        answer = {"stdout": stdout, "stderr": stderr, "exitCode": result.exit_code}
+        return Reply(
+            text=stdout + stderr,
+            is_error=False,
+            details={"exitCode": result.exit_code},
+            bare=answer,
+            notices=result.notices,
+        )
+
+    def refuse(self, error: NacreError) -> Reply:
+        return _error(str(error), ())
+
+
+def _error(message: str, notices: tuple[str, ...]) -> Reply:
+    return Reply(text=message, is_error=True, details={"error": message}, bare={"error": message}, notices=notices)
+
+
+def _problem(result: ShellResult) -> str | None:
+    """Why this is an error object; None when it is an ordinary result."""
+    assert result.stderr is not None
+    match result.outcome:
+        case TimedOut(limit):
+            kept = [artifact.path for artifact in _artifacts(result)]
+            where = f"partial output is kept in {' and '.join(kept)}" if kept else "it wrote no output"
+            return f"timeout: the command ran longer than {limit:g} s and was killed with all its processes; {where}"
+        case Stopped(by):
+            return f"stopped: the command was ended ({by})"
+        case Lost(reason):
+            return f"lost: how the command ended is not known: {reason}"
+    unrunnable = result.exit_code in (NOT_EXECUTABLE, NOT_FOUND) and not result.output.total_bytes
+    if unrunnable and is_single_simple_command(result.command):
+        return result.stderr.text.strip() or f"the command could not be run (exit code {result.exit_code})"
+    return None
+
+
+def _artifacts(result: ShellResult) -> list[ArtifactRef]:
+    outputs = [result.output, result.stderr]
+    return [output.artifact for output in outputs if output is not None and output.artifact is not None]
+
+

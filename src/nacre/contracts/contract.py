@@ -1,0 +1,54 @@
+"""What a contract is: the shape a model sees around one engine. Pure translation, no execution."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from nacre.errors import NacreError
+from nacre.profile import Background, Profile
+from nacre.request import ShellRequest
+from nacre.result import ShellResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a tool call answers."""
+
+    text: str
+    is_error: bool
+    details: Mapping[str, Any] = field(default_factory=dict)
+    bare: Mapping[str, Any] | None = None
+    """The whole answer, for contracts whose wire shape is an object of their own."""
+    notices: tuple[str, ...] = ()
+    """What a person at the command line should know and the object has no place for."""
+
+    def json(self) -> dict[str, Any]:
+        """What the wire gets."""
+        if self.bare is not None:
+            return dict(self.bare)
+        return {"text": self.text, "is_error": self.is_error, "details": dict(self.details)}
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a description may mention."""
+
+    cwd: str
+
+
+class Contract(Protocol):
+    profile: Profile
+
+    def schema(self, scene: Scene) -> dict[str, Any]:
+        """Name, description and input schema, as the model sees them."""
+
+    def decode(self, arguments: object) -> ShellRequest:
+        """What the model asks for; raises InvalidRequestError."""
+
+    def present(self, result: ShellResult | Background) -> Reply:
+        """What the model reads."""
+
+    def refuse(self, error: NacreError) -> Reply:
+        """What the model reads when nothing was run."""

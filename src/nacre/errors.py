@@ -1,0 +1,176 @@
+"""Every exception that nacre raises on purpose.
+
+A ShellResult exists exactly when a process was started: before that an exception, after that a value.
+
+NacreError
+├── RequestError
+│   ├── InvalidRequestError
+│   ├── WorkingDirectoryError
+│   └── ScriptSyntaxError
+├── RefusedError
+│   ├── DeniedError
+│   └── InterceptedError
+├── BackendError
+│   ├── StartError
+│   ├── BackendUnavailableError
+│   └── ProtocolError
+├── SessionError
+│   ├── SessionBusyError
+│   ├── SessionClosedError
+│   └── UnknownSessionError
+├── JobError
+│   ├── UnknownJobError
+│   └── JobLimitError
+├── ArtifactError
+│   ├── UnknownArtifactError
+│   └── ArtifactQuotaError
+├── ConfigError
+└── CommandFailedError
+
+Base classes are never raised themselves. Attributes carry the facts; the message is one sentence and the next step.
+"""
+
+from __future__ import annotations
+
+import os
+
+
+class NacreError(Exception):
+    """Anything that nacre raises on purpose."""
+
+
+class RequestError(NacreError):
+    """The call is wrong; nothing was started."""
+
+
+class InvalidRequestError(RequestError):
+    """A field is missing, of the wrong type or impossible."""
+
+    def __init__(self, message: str, *, field: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class WorkingDirectoryError(RequestError):
+    """The working directory cannot be used."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"working directory {path!r} {reason}")
+        self.path = path
+        self.reason = reason
+
+
+class ScriptSyntaxError(RequestError):
+    """The script cannot be parsed where that is required."""
+
+    def __init__(self, message: str, *, line: int, column: int) -> None:
+        super().__init__(message)
+        self.line = line
+        self.column = column
+
+
+class RefusedError(NacreError):
+    """Policy said no; nothing was started."""
+
+
+class DeniedError(RefusedError):
+    """The guard denied the command."""
+
+    def __init__(self, message: str, *, rule: str | None) -> None:
+        super().__init__(message)
+        self.rule = rule
+
+
+class InterceptedError(RefusedError):
+    """Another tool serves this command better."""
+
+    def __init__(self, message: str, *, tool: str) -> None:
+        super().__init__(message)
+        self.tool = tool
+
+
+class BackendError(NacreError):
+    """Our machinery failed, not the command."""
+
+
+class StartError(BackendError):
+    """The shell could not be started."""
+
+    def __init__(self, message: str, *, errno: int | None = None) -> None:
+        super().__init__(message)
+        self.errno = errno
+
+
+class BackendUnavailableError(BackendError):
+    """The place where commands run cannot be reached or lacks what was required."""
+
+
+class ProtocolError(BackendError):
+    """Framing or wire rules were violated."""
+
+
+class SessionError(NacreError):
+    """A persistent shell cannot serve the call."""
+
+
+class SessionBusyError(SessionError):
+    """The session runs another command."""
+
+
+class SessionClosedError(SessionError):
+    """The session has ended."""
+
+
+class UnknownSessionError(SessionError):
+    """No session has that id."""
+
+
+class JobError(NacreError):
+    """A job cannot be found or started."""
+
+
+class UnknownJobError(JobError):
+    """No job has that id."""
+
+    def __init__(self, job_id: str, known: list[str]) -> None:
+        listed = ", ".join(known) if known else "none"
+        super().__init__(f"no job {job_id!r}; known jobs: {listed}")
+        self.job_id = job_id
+
+
+class JobLimitError(JobError):
+    """Too many jobs are running."""
+
+
+class ArtifactError(NacreError):
+    """An artifact cannot be read or written."""
+
+
+class UnknownArtifactError(ArtifactError):
+    """No artifact has that id."""
+
+
+class ArtifactQuotaError(ArtifactError):
+    """The artifact store has no room."""
+
+
+class ConfigError(NacreError):
+    """A setting is wrong; names the file, the key and the accepted values."""
+
+    def __init__(self, message: str, *, source: str | None = None, key: str | None = None) -> None:
+        super().__init__(message)
+        self.source = source
+        self.key = key
+
+
+class CommandFailedError(NacreError):
+    """Raised only by ShellResult.check(); carries the result."""
+
+    def __init__(self, message: str, *, result: object) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+def reason_of(errno: int) -> str:
+    """The system's words for an errno, in lower case as part of a sentence."""
+    return os.strerror(errno).lower()

@@ -1,0 +1,39 @@
+"""The newest output of a running command, for whoever watches: bounded, coalesced, never in the command's way."""
+
+from __future__ import annotations
+
+import asyncio
+
+from nacre.output.decode import decode
+
+# What a live update shows at most: the whole current tail, not a delta.
+TAIL_BYTES = 50 * 1024
+# Updates come no closer together than this; what arrives in between is in the next one.
+INTERVAL_SECONDS = 0.05
+
+
+class LiveTail:
+    """Fed by the run, read by one watcher."""
+
+    def __init__(self) -> None:
+        self._tail = bytearray()
+        self._fresh = asyncio.Event()
+        self._ended = False
+
+    def feed(self, buffer: bytearray, size: int) -> None:
+        self._tail += memoryview(buffer)[max(0, size - TAIL_BYTES) : size]
+        if len(self._tail) > 2 * TAIL_BYTES:
+            del self._tail[:-TAIL_BYTES]
+        self._fresh.set()
+
+    def end(self) -> None:
+        self._ended = True
+        self._fresh.set()
+
+    async def next(self) -> str | None:
+        """The current tail once there is something new; None after the end."""
+        await self._fresh.wait()
+        self._fresh.clear()
+        if self._ended:
+            return None
+        return decode(bytes(self._tail[-TAIL_BYTES:]))

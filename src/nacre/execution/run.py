@@ -1,0 +1,190 @@
+"""One body for running: a started command, watched from its first byte to its end.
+
+Foreground is background that somebody waits for: wait for the run, keep it, or wait a while and then keep it.
+Completion is the shell's exit, not the end of the pipe: after the exit the pipe gets a short drain, and what still
+holds it is named instead of waited for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from nacre.command import Command
+from nacre.errors import NacreError, StartError
+from nacre.process import Backend, Ending, Process, Survivor
+
+# After the shell's exit, this much silence on a pipe that something still holds ends the reading.
+SILENCE_SECONDS = 0.25
+# … and this much time does, even if it goes on writing.
+DRAIN_SECONDS = 2.0
+# When the far side owes an answer for this long after the last moment of the ladder, we answer without it.
+WATCHDOG_SECONDS = 0.9
+
+
+class Sink(Protocol):
+    """Where the output goes."""
+
+    def feed(self, stream: int, buffer: bytearray, size: int) -> None: ...
+
+
+class Run:
+    """A command that was started. Build it with `start`."""
+
+    def __init__(self, command: Command, sink: Sink) -> None:
+        self.command = command
+        self.started_at = time.time()
+        self.pid: int | None = None
+        self.survivors: tuple[Survivor, ...] = ()
+        self.held = False
+        """Whether something still held the pipe when the reading ended."""
+        self._sink = sink
+        self._loop = asyncio.get_running_loop()
+        self._began = time.monotonic()
+        self._ended: float | None = None
+        self._ending: Ending | None = None
+        self._open = {1} if command.streams == "merged" else {1, 2}
+        self._last_output = 0.0
+        self._finished: asyncio.Future[Ending] = self._loop.create_future()
+        self._announced: asyncio.Future[int] = self._loop.create_future()
+        self._timer: asyncio.TimerHandle | None = None
+        self._process: Process | None = None
+
+    @classmethod
+    def start(
+        cls, backend: Backend, command: Command, sink: Sink, *, job: Mapping[str, Any] | None = None
+    ) -> Run:
+        """Start the command; with `job` the far side keeps it from its first byte on."""
+        run = cls(command, sink)
+        if job is not None:
+            run._open = set()
+        elif command.timeout is not None:
+            run._set_timer(command.timeout + command.grace + WATCHDOG_SECONDS, run._unanswered)
+        try:
+            run._process = backend.start(command, run, job=job)
+        except BaseException:
+            run._clear_timer()
+            raise
+        return run
+
+    # What the backend tells.
+
+    def output(self, stream: int, buffer: bytearray, size: int) -> None:
+        if self._ending is not None:
+            self._last_output = self._loop.time()
+        self._sink.feed(stream, buffer, size)
+
+    def closed(self, stream: int) -> None:
+        self._open.discard(stream)
+        if not self._open and self._ending is not None:
+            self._finish()
+
+    def started(self, pid: int) -> None:
+        self.pid = pid
+        if not self._announced.done():
+            self._announced.set_result(pid)
+
+    def exited(self, ending: Ending) -> None:
+        if self._finished.done():
+            return
+        self.started(ending.pid or 0)
+        self._ending = ending
+        self._ended = time.monotonic()
+        self._clear_timer()
+        if not self._open:
+            self._finish()
+            return
+        now = self._last_output = self._loop.time()
+        self._drain(now + DRAIN_SECONDS)
+
+    def failed(self, error: NacreError) -> None:
+        self._clear_timer()
+        for future in (self._finished, self._announced):
+            if not future.done():
+                future.set_exception(error)
+                future.exception()  # whichever of the two nobody awaits must not complain
+
+    # The end.
+
+    def _drain(self, latest: float) -> None:
+        now = self._loop.time()
+        due = min(self._last_output + SILENCE_SECONDS, latest)
+        if now >= due:
+            self.held = True
+            self._finish()
+        else:
+            self._set_timer(due - now, lambda: self._drain(latest))
+
+    def _finish(self) -> None:
+        self._clear_timer()
+        if not self._finished.done() and self._ending is not None:
+            self._finished.set_result(self._ending)
+
+    def _unanswered(self) -> None:
+        if self.pid is None and not self._announced.done():
+            self.failed(StartError(f"the shell did not start within {self.command.timeout:g} s"))
+            return
+        reason = "its runner did not answer; processes of the command may be left"
+        self.exited(Ending(pid=self.pid, why="timeout", forced=True, left=True, lost=reason))
+
+    def _set_timer(self, seconds: float, action: Any) -> None:
+        self._clear_timer()
+        self._timer = self._loop.call_later(seconds, action)
+
+    def _clear_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    # What the caller may do.
+
+    @property
+    def elapsed(self) -> float:
+        return (self._ended or time.monotonic()) - self._began
+
+    async def announced(self) -> int:
+        """The shell's pid, once it is known."""
+        return await asyncio.shield(self._announced)
+
+    async def wait(self) -> Ending:
+        """Wait for the end. If the waiting is cancelled, everything is stopped before the cancellation goes on."""
+        try:
+            return await asyncio.shield(self._finished)
+        except asyncio.CancelledError:
+            await self._stop_shielded()
+            raise
+
+    async def _stop_shielded(self) -> None:
+        self.stop()
+        end = self._loop.time() + self.command.grace + WATCHDOG_SECONDS
+        while not self._finished.done() and (left := end - self._loop.time()) > 0:
+            try:
+                await asyncio.wait([self._finished], timeout=left)
+            except asyncio.CancelledError:
+                continue  # cancelled again: the kill under way is finished first
+        if self._finished.done():
+            self._finished.exception()
+
+    def stop(self) -> None:
+        if self._process is not None and not self._finished.done():
+            self._process.stop()
+
+    async def settle(self) -> None:
+        """After the end: find out what is left, and leave its pipe read, so that it does not die of SIGPIPE."""
+        assert self._process is not None
+        if self._ending is not None and self._ending.left and self._ending.why is None:
+            self.survivors = await self._process.survivors()
+            if self.survivors:
+                await self._process.keep(None)
+
+    def release(self) -> None:
+        """Give everything back; what still runs in the foreground is ended by that."""
+        self._clear_timer()
+        if self._process is not None:
+            self._process.release()
+            self._process = None
+        for future in (self._finished, self._announced):
+            if not future.done():
+                future.cancel()

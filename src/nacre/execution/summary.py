@@ -1,0 +1,51 @@
+"""From the facts of an ending to an outcome and the notices that go with it. Pure."""
+
+from __future__ import annotations
+
+import shlex
+
+from nacre.execution.run import Run
+from nacre.execution.stages import hidden_failure
+from nacre.process import Ending, Survivor
+from nacre.result import Exited, Lost, Outcome, Signalled, Stopped, TimedOut
+
+# A survivor's command line is shown to be recognised, not to be read.
+ARGV_CHARACTERS = 60
+
+
+def outcome_of(ending: Ending, limit: float | None) -> Outcome:
+    if ending.why == "timeout":
+        return TimedOut(limit if limit is not None else 0.0, "SIGKILL" if ending.forced else "SIGTERM")
+    if ending.why == "stop":
+        return Stopped("request")
+    if ending.lost is not None:
+        return Lost(ending.lost)
+    if ending.signal is not None:
+        return Signalled(ending.signal)
+    if ending.code is not None:
+        return Exited(ending.code)
+    return Lost("the backend reported no status")
+
+
+def notices_of(run: Run, ending: Ending) -> list[str]:
+    """What the reader of a result should know beyond its status and output."""
+    notices = []
+    if hidden := hidden_failure(ending.stages, ending.code):
+        notices.append(hidden)
+    if run.survivors:
+        notices.append(f"still running: {', '.join(_spell(survivor) for survivor in run.survivors)}")
+    elif run.held:
+        notices.append("something outside this command still holds its output; later output is not shown")
+    if ending.unkillable:
+        names = ", ".join(f"{_spell(one)}, state {one.state}" for one in ending.unkillable)
+        notices.append(f"could not be killed: {names}")
+    if ending.lost is not None and ending.why is not None:
+        notices.append(ending.lost)
+    return notices
+
+
+def _spell(survivor: Survivor) -> str:
+    line = shlex.join(survivor.argv) if survivor.argv else "?"
+    if len(line) > ARGV_CHARACTERS:
+        line = f"{line[: ARGV_CHARACTERS - 1]}…"
+    return f"pid {survivor.pid} ({line})"

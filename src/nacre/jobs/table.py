@@ -1,0 +1,230 @@
+"""The jobs of a state directory: ids, listing, and what became of those whose runner is gone.
+
+The directory is the truth: any nacre on it sees the same jobs. Ids are allotted under a lock; a job is identified by
+its runner's lock and by (pid, start time, boot id), never by a pid alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import shutil
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nacre.errors import JobError, UnknownJobError
+from nacre.warden import children, record
+
+PREFIX = "bg_"
+_DIRECTORY = re.compile(rf"{PREFIX}([1-9]\d*)\Z")
+# A directory whose runner has not written a record by now never will: its caller died in between.
+UNBORN_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as it is on disk now."""
+
+    directory: Path
+    record: dict[str, Any]
+    note: str | None = None
+    """What a reader should know beyond the record."""
+
+    @property
+    def id(self) -> str:
+        return str(self.record["id"])
+
+    @property
+    def state(self) -> str:
+        return str(self.record["state"])
+
+    @property
+    def running(self) -> bool:
+        return self.state == "running"
+
+    @property
+    def output_file(self) -> Path:
+        return self.directory / record.OUTPUT
+
+    def facts(self) -> dict[str, Any]:
+        """The public facts, in the shape of `nacre jobs show --json`."""
+        keys = ("id", "command", "state", "exitCode", "signal", "pid", "outputFile", "startedAt", "endedAt")
+        facts = {key: self.record.get(key) for key in keys}
+        facts["outputFile"] = str(self.output_file)
+        if self.note:
+            facts["note"] = self.note
+        return facts
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    jobs: tuple[Job, ...]
+    damaged: tuple[str, ...]
+    """Records that could not be read, in words; nothing is done to them."""
+
+
+class JobTable:
+    def __init__(self, state_dir: Path) -> None:
+        self.root = state_dir / "jobs"
+
+    def allot(self) -> tuple[str, Path]:
+        """A new id and its empty directory, unique on this state directory."""
+        try:
+            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with _locked(self.root / ".last") as counter:
+                last = max([_number(counter), *self._numbers()])
+                while True:
+                    last += 1
+                    directory = self.root / f"{PREFIX}{last}"
+                    with contextlib.suppress(FileExistsError):
+                        directory.mkdir(mode=0o700)
+                        break
+                os.pwrite(counter, str(last).encode(), 0)
+        except OSError as error:
+            raise JobError(f"no job can be kept in {self.root}: {error.strerror}") from error
+        return directory.name, directory
+
+    def discard(self, directory: Path) -> None:
+        """Take back the directory of a job that could not be started; its id stays used."""
+        shutil.rmtree(directory, ignore_errors=True)
+
+    def _numbers(self) -> list[int]:
+        return [int(match[1]) for name in os.listdir(self.root) if (match := _DIRECTORY.match(name))]
+
+    def list(self) -> Listing:
+        """Every job, oldest first; those whose runner died are settled on the way."""
+        try:
+            numbers = sorted(self._numbers())
+        except FileNotFoundError:
+            return Listing((), ())
+        jobs: list[Job] = []
+        damaged: list[str] = []
+        for number in numbers:
+            directory = self.root / f"{PREFIX}{number}"
+            try:
+                job = _read(directory)
+            except (OSError, ValueError) as error:
+                damaged.append(f"{directory.name}: its record {error}")
+            else:
+                if job is not None:
+                    jobs.append(job)
+        return Listing(tuple(jobs), tuple(damaged))
+
+    def get(self, job_id: str) -> Job:
+        if _DIRECTORY.match(job_id):
+            try:
+                job = _read(self.root / job_id)
+            except (OSError, ValueError) as error:
+                raise JobError(f"job {job_id}: its record {error}") from error
+            if job is not None:
+                return job
+        raise UnknownJobError(job_id, [job.id for job in self.list().jobs])
+
+    def stop(self, job_id: str) -> Job:
+        """Ask the job's runner to stop everything of it; a job that has ended is returned as it is."""
+        job = self.get(job_id)
+        if job.running:
+            runner = job.record.get("runnerPid")
+            if job.note is None and isinstance(runner, int):
+                _signal(runner, job.record.get("runnerStart"), signal.SIGTERM)
+            else:
+                _signal(job.record["pid"], job.record.get("pidStart"), signal.SIGKILL)
+        return job
+
+    def prune(self, *, max_age_seconds: float) -> int:
+        """Forget jobs that ended longer ago than this."""
+        removed = 0
+        for job in self.list().jobs:
+            ended = job.record.get("endedAt")
+            if not job.running and isinstance(ended, int | float) and time.time() - ended > max_age_seconds:
+                shutil.rmtree(job.directory, ignore_errors=True)
+                removed += 1
+        return removed
+
+
+def _number(counter: int) -> int:
+    text = os.pread(counter, 32, 0).strip()
+    return int(text) if text.isdigit() else 0
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Any:
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _read(directory: Path) -> Job | None:
+    found = record.read(str(directory))
+    if found is None:
+        _remove_unborn(directory)
+        return None
+    if found["state"] != "running" and found.get("closed"):
+        return Job(directory, found)
+    try:
+        lock = record.lock(str(directory))
+    except BlockingIOError:
+        return Job(directory, found)
+    try:
+        # Nobody answers for it any more. It may have been settled between our two looks.
+        return _settle(directory, record.read(str(directory)) or found)
+    finally:
+        os.close(lock)
+
+
+def _settle(directory: Path, found: dict[str, Any]) -> Job:
+    if found["state"] == "running":
+        if _alive(found):
+            return Job(directory, found, "its runner is gone; it runs on, but its exit status will be unknown")
+        rebooted = found.get("bootId") != children.boot_id()
+        reason = "lost: the machine was restarted" if rebooted else "lost: its runner was killed"
+        output = directory / record.OUTPUT
+        found |= {
+            "state": "lost",
+            "reason": f"{reason}, its exit status is unknown",
+            "endedAt": time.time(),
+            "outputBytes": output.stat().st_size if output.exists() else 0,
+        }
+        record.write(str(directory), found)
+    if not found.get("closed"):
+        record.close_output(str(directory), found, recovering=True)
+    return Job(directory, found)
+
+
+def _alive(found: dict[str, Any]) -> bool:
+    pid = found.get("pid")
+    return (
+        isinstance(pid, int)
+        and found.get("bootId") == children.boot_id()
+        and children.start_time(pid) == found.get("pidStart")
+        and not children.is_zombie(pid)
+    )
+
+
+def _signal(pid: int, start: int | None, number: int) -> None:
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        # Compared after the handle was taken, so the process cannot change under it.
+        if children.start_time(pid) == start:
+            signal.pidfd_send_signal(handle, number)
+    except ProcessLookupError:
+        return
+    finally:
+        os.close(handle)
+
+
+def _remove_unborn(directory: Path) -> None:
+    with contextlib.suppress(OSError):
+        if time.time() - directory.stat().st_mtime > UNBORN_SECONDS:
+            shutil.rmtree(directory)

@@ -1,0 +1,21 @@
+"""A captured stream, as the engine hands it to a contract: bytes at hand, exact counts, and where the rest is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nacre.result import ArtifactRef
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Captured:
+    whole: bytes | None
+    """Everything, when nothing was cut."""
+    head: bytes
+    tail: bytes
+    total_bytes: int
+    total_lines: int
+    """Lines, an unterminated last one counted."""
+    artifact: ArtifactRef | None = None
+    artifact_error: str | None = None
+    """Why the full copy is not available, where it should be."""

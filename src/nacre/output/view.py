@@ -1,0 +1,38 @@
+"""What is shown of a captured stream: cut on character borders, measured as the text will be sent.
+
+Undecodable bytes become U+FFFD and so grow when shown; limits are asked of the shown text, counts are of the bytes.
+"""
+
+from __future__ import annotations
+
+from nacre.output.capture import Captured
+from nacre.output.decode import decode, fit_head, fit_tail
+from nacre.output.sizes import human_size
+from nacre.result import Output, Truncation
+
+# Of a large output the first error and the last lines matter most.
+INLINE_BYTES = 50 * 1024
+HEAD_BYTES = 20 * 1024
+TAIL_BYTES = INLINE_BYTES - HEAD_BYTES
+
+
+def head_and_tail(captured: Captured) -> Output:
+    """All of a small output; of a larger one the beginning and the end around an exact omission marker."""
+    text = decode(captured.whole) if captured.whole is not None else None
+    truncation = None
+    if text is None or len(text.encode()) > INLINE_BYTES:
+        head, head_kept = fit_head(captured.head, HEAD_BYTES)
+        tail, tail_kept = fit_tail(captured.tail, TAIL_BYTES)
+        omitted_bytes = captured.total_bytes - head_kept - tail_kept
+        omitted_lines = max(0, captured.total_lines - head.count("\n") - tail.count("\n"))
+        where = f": artifact {captured.artifact.id}" if captured.artifact is not None else ""
+        marker = f"[… {omitted_lines} lines, {human_size(omitted_bytes)} omitted{where} …]"
+        text = f"{head}{'' if head.endswith(chr(10)) else chr(10)}{marker}\n{tail}"
+        truncation = Truncation(kept="both", omitted_bytes=omitted_bytes, omitted_lines=omitted_lines)
+    return Output(
+        text=text,
+        total_bytes=captured.total_bytes,
+        total_lines=captured.total_lines,
+        truncation=truncation,
+        artifact=captured.artifact,
+    )

@@ -1,0 +1,48 @@
+"""A contract's profile: the decisions about running that differ between contracts. Everything else is the engine's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from nacre.command import Streams
+from nacre.output.capture import Captured
+from nacre.result import Output
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaptureShape:
+    """How much of a stream is kept at hand; the rest is in the artifact."""
+
+    whole_bytes: int
+    """Up to this size nothing is cut."""
+    head_bytes: int
+    tail_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What a contract decides about running."""
+
+    contract: str
+    timeout: float
+    grace: float
+    streams: Streams
+    capture: CaptureShape
+    view: Callable[[Captured], Output]
+    """What is shown of a captured stream."""
+    environment: Literal["inherited", "filtered"] = "filtered"
+    guard: bool = True
+    keep_partial: bool = False
+    """Whether the answer to a timeout has no place for the output, so that an artifact must hold it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Background:
+    """A command that was started and is kept as a job."""
+
+    job_id: str
+    pid: int
+    output_file: str
+    notices: tuple[str, ...] = ()

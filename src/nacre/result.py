@@ -1,0 +1,151 @@
+"""What a command came to: frozen values, one for each way to end.
+
+A ShellResult exists exactly when a process was started. There is no exit code -1: what is unknown is `Lost`.
+"""
+
+from __future__ import annotations
+
+import signal as _signal
+from dataclasses import dataclass, field
+from typing import Literal, Self
+
+from nacre.errors import CommandFailedError
+from nacre.process import Survivor
+
+# What the shell reports for a death by signal n.
+SIGNAL_BASE = 128
+
+
+def signal_name(number: int) -> str:
+    """SIGKILL for 9; a number without a name stays a number."""
+    try:
+        return _signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Exited:
+    """The shell exited by itself."""
+
+    code: int
+
+
+@dataclass(frozen=True, slots=True)
+class Signalled:
+    """The shell was killed by a signal that nacre did not send."""
+
+    number: int
+
+    @property
+    def name(self) -> str:
+        return signal_name(self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class TimedOut:
+    """The limit was reached and everything was ended."""
+
+    limit: float
+    ended_by: Literal["SIGTERM", "SIGKILL"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """It was ended on request."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """How it ended is not known."""
+
+    reason: str
+
+
+Outcome = Exited | Signalled | TimedOut | Stopped | Lost
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactRef:
+    """Where the full output is kept."""
+
+    id: int
+    path: str
+    bytes: int
+    """How many bytes of the output it holds."""
+    dropped_bytes: int = 0
+    """How many bytes of the middle were over its cap."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truncation:
+    """What is not shown."""
+
+    kept: Literal["head", "tail", "both"]
+    omitted_bytes: int
+    omitted_lines: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """One captured stream."""
+
+    text: str
+    total_bytes: int
+    total_lines: int
+    truncation: Truncation | None = None
+    artifact: ArtifactRef | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShellResult:
+    """A command that was started, and its end."""
+
+    command: str
+    outcome: Outcome
+    output: Output
+    """Both streams in true order, or stdout alone when the streams were captured apart."""
+    stderr: Output | None = None
+    """The error stream, when the streams were captured apart."""
+    cwd: str
+    started_at: float
+    """Wall-clock time, for people."""
+    elapsed: float
+    """Seconds on the monotonic clock."""
+    stages: tuple[int, ...] = ()
+    survivors: tuple[Survivor, ...] = ()
+    notices: tuple[str, ...] = field(default=())
+
+    @property
+    def ok(self) -> bool:
+        return self.outcome == Exited(0)
+
+    @property
+    def exit_code(self) -> int | None:
+        """The code as a shell would report it (128+n for a signal); None when there is none."""
+        match self.outcome:
+            case Exited(code):
+                return code
+            case Signalled(number):
+                return SIGNAL_BASE + number
+            case _:
+                return None
+
+    @property
+    def text(self) -> str:
+        return self.output.text
+
+    @property
+    def artifact(self) -> ArtifactRef | None:
+        return self.output.artifact
+
+    def check(self) -> Self:
+        """Return the result of a command that succeeded; raise CommandFailedError for any other end."""
+        if self.ok:
+            return self
+        raise CommandFailedError(f"{self.command!r} ended with {self.outcome!r}", result=self)
+
+    def __repr__(self) -> str:
+        return f"<ShellResult {self.outcome!r} {self.output.total_bytes} bytes in {self.elapsed:.3f}s>"

@@ -1,0 +1,113 @@
+"""`nacre.run` and `nacre.run_sync`: one stateless command to its end, for programs that want a value, not a tool."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from nacre import engine as engines
+from nacre.contracts.fields import check_command
+from nacre.errors import InvalidRequestError
+from nacre.execution.capture import Passthrough
+from nacre.output.view import INLINE_BYTES, TAIL_BYTES, HEAD_BYTES, head_and_tail
+from nacre.profile import CaptureShape, Profile
+from nacre.request import ShellRequest
+from nacre.result import ShellResult
+from nacre.settings import Settings
+
+PROFILE = Profile(
+    contract="run",
+    timeout=300.0,
+    grace=5.0,
+    streams="merged",
+    capture=CaptureShape(whole_bytes=INLINE_BYTES, head_bytes=HEAD_BYTES, tail_bytes=TAIL_BYTES),
+    view=head_and_tail,
+)
+
+
+async def run(
+    command: str,
+    *,
+    timeout: float | None = None,
+    cwd: str | os.PathLike[str] | None = None,
+    env: Mapping[str, str] | None = None,
+    settings: Settings | None = None,
+) -> ShellResult:
+    """Run a shell command to its end.
+
+    A non-zero exit, a signal and a timeout are results; what could not be started raises a NacreError.
+
+    Args:
+        timeout: seconds; 300 unless given.
+        env: variables for this command, on top of the filtered environment.
+
+    >>> import asyncio, nacre
+    >>> asyncio.run(nacre.run("echo hi")).text
+    'hi\\n'
+    """
+    return await run_with(command, PROFILE, timeout=timeout, cwd=cwd, env=env, settings=settings)
+
+
+async def run_with(
+    command: str,
+    profile: Profile,
+    *,
+    timeout: float | None = None,
+    cwd: str | os.PathLike[str] | None = None,
+    env: Mapping[str, str] | None = None,
+    settings: Settings | None = None,
+    passthrough: Passthrough | None = None,
+) -> ShellResult:
+    """Run a command with a profile of the caller's choice."""
+    if not isinstance(command, str):
+        raise InvalidRequestError(f"command must be a string, got {type(command).__name__}", field="command")
+    check_command(command)
+    if timeout is not None:
+        check_timeout(timeout)
+    directory = os.path.abspath(cwd) if cwd is not None else os.getcwd()
+    engine = engines.from_environment(cwd=directory, settings=settings)
+    request = ShellRequest(command=command, timeout=timeout, env=env)
+    return await engine.run(request, profile, cwd=directory, passthrough=passthrough)
+
+
+def check_timeout(timeout: object) -> None:
+    """Refuse what no clock can count."""
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or math.isnan(timeout) or timeout <= 0:
+        raise InvalidRequestError(f"timeout must be a number of seconds above 0, got {timeout!r}", field="timeout")
+    if math.isinf(timeout):
+        raise InvalidRequestError("timeout must be finite; give a large number of seconds", field="timeout")
+
+
+def run_sync(command: str, **options: Any) -> ShellResult:
+    """`run` for code without an event loop; inside one, the command runs on a thread with a loop of its own.
+
+    >>> import nacre
+    >>> nacre.run_sync("exit 3").exit_code
+    3
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(run(command, **options))
+    return _run_on_thread(command, options)
+
+
+def _run_on_thread(command: str, options: dict[str, Any]) -> ShellResult:
+    box: list[ShellResult | BaseException] = []
+
+    def work() -> None:
+        try:
+            box.append(asyncio.run(run(command, **options)))
+        except BaseException as error:  # noqa: BLE001 - carried over to the caller's thread, not handled here
+            box.append(error)
+
+    thread = threading.Thread(target=work, name="nacre-run-sync")
+    thread.start()
+    thread.join()
+    if isinstance(box[0], BaseException):
+        raise box[0]
+    return box[0]

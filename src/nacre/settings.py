@@ -1,0 +1,60 @@
+"""Every setting, its default and its reason: a frozen tree, built once at the edge.
+
+Field names are unique across sections, so that each has one variable: `jobs.auto_background_seconds` is
+`NACRE_AUTO_BACKGROUND_SECONDS`. Nothing below the edge reads the environment or a file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+KIB = 1024
+MIB = 1024 * KIB
+GIB = 1024 * MIB
+
+
+def _setting(default: Any, doc: str, *, loosens: bool = False) -> Any:
+    """A field with its explanation; one that loosens a protection is not taken from a project's file."""
+    return field(default=default, metadata={"doc": doc, "loosens": loosens})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionSettings:
+    containment: Literal["auto", "required", "off"] = _setting(
+        "auto", "run commands under the warden: auto falls back with a notice, required refuses, off never", loosens=True
+    )
+    grace_seconds: float | None = _setting(
+        None, "seconds between TERM and KILL; unset leaves it to the contract (5, modes 15)"
+    )
+    timeout_seconds: float = _setting(300.0, "limit of a command where the call names none (workspace, run)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputSettings:
+    artifact_cap_bytes: int = _setting(64 * MIB, "largest artifact: its first bytes and its newest ones are kept")
+    artifact_head_bytes: int = _setting(8 * MIB, "how many of the first bytes an artifact keeps for good")
+    artifact_days: float = _setting(7.0, "artifacts older than this are pruned")
+    artifact_store_bytes: int = _setting(2 * GIB, "the oldest artifacts are pruned beyond this size in all")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobSettings:
+    job_cap_bytes: int = _setting(GIB, "largest output file of a job: its first bytes and its newest ones are kept")
+    job_head_bytes: int = _setting(8 * MIB, "how many of the first bytes a job's file keeps for good")
+    job_hours: float = _setting(24.0, "finished jobs are forgotten after this")
+    max_jobs: int = _setting(100, "how many jobs may run at once")
+    auto_background_seconds: float = _setting(60.0, "a workspace command that outlives this becomes a job; 0 is off")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogSettings:
+    log_cap_bytes: int = _setting(32 * MIB, "the audit log is turned over at this size; one older part is kept")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    execution: ExecutionSettings = field(default_factory=ExecutionSettings)
+    output: OutputSettings = field(default_factory=OutputSettings)
+    jobs: JobSettings = field(default_factory=JobSettings)
+    log: LogSettings = field(default_factory=LogSettings)

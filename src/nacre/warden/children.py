@@ -1,0 +1,166 @@
+"""The process tree below this process: who is in it, and how to end all of it.
+
+Every process that a command starts, however it detaches itself, stays a descendant of its subreaper. Direct children
+cannot be confused with strangers, because only their parent frees their pid; deeper ones are signalled through a pidfd
+whose parent was checked after it was opened.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def become_subreaper() -> bool:
+    """Adopt orphaned descendants from now on; False where the system has no such thing."""
+    import ctypes
+
+    PR_SET_CHILD_SUBREAPER = 36
+    try:
+        libc = ctypes.CDLL(None, use_errno=True)
+        return int(libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)) == 0
+    except (OSError, AttributeError):
+        return False
+
+
+def stat_fields(pid: int) -> list[str]:
+    """The fields of /proc/PID/stat from the state on (state, ppid, pgrp, session, …); [] when it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def start_time(pid: int) -> int | None:
+    """Clock ticks from boot to the start of the process: with the pid and the boot id, its identity."""
+    fields = stat_fields(pid)
+    return int(fields[19]) if len(fields) > 19 else None
+
+
+def boot_id() -> str:
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def command_line(pid: int) -> list[str]:
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            raw = file.read(4096)
+    except OSError:
+        return []
+    return [part.decode("utf-8", "replace") for part in raw.split(b"\0") if part]
+
+
+def _children_of(pid: int) -> list[int] | None:
+    found: list[int] = []
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return []
+    for thread in threads:
+        try:
+            with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
+                found += [int(child) for child in file.read().split()]
+        except FileNotFoundError:
+            if os.path.exists(f"/proc/{pid}/task/{thread}"):
+                return None
+        except OSError:
+            continue
+    return found
+
+
+def _scan_below(root: int) -> list[int]:
+    """The same from a full listing, for kernels without the children files."""
+    parents: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            fields = stat_fields(int(name))
+            if len(fields) > 1:
+                parents.setdefault(int(fields[1]), []).append(int(name))
+    return _walk(root, lambda pid: parents.get(pid, []))
+
+
+def _walk(root: int, children_of: Callable[[int], list[int]]) -> list[int]:
+    found: list[int] = []
+    pending = [root]
+    seen = {root}
+    while pending:
+        for child in children_of(pending.pop()):
+            if child not in seen:
+                seen.add(child)
+                found.append(child)
+                pending.append(child)
+    return found
+
+
+def descendants(root: int) -> list[int]:
+    """Every process below root, zombies too."""
+    first = _children_of(root)
+    if first is None:
+        return _scan_below(root)
+    return _walk(root, lambda pid: _children_of(pid) or [])
+
+
+def state(pid: int) -> str:
+    """The one-letter state of a process (R, S, D, T, Z…); X when it is gone."""
+    fields = stat_fields(pid)
+    return fields[0] if fields else "X"
+
+
+def is_zombie(pid: int) -> bool:
+    return state(pid) in "ZX"
+
+
+def survivors(root: int) -> list[dict[str, object]]:
+    """Living processes below root, as facts to show."""
+    return [
+        {"pid": pid, "argv": command_line(pid)}
+        for pid in sorted(descendants(root))
+        if not is_zombie(pid)
+    ]
+
+
+def signal_process(pid: int, number: int, *, parents: set[int]) -> None:
+    """Signal a process only while its parent is one of ours, so that a reused pid is never hit."""
+    try:
+        handle = os.pidfd_open(pid)
+    except OSError:
+        return
+    try:
+        fields = stat_fields(pid)
+        if len(fields) > 1 and int(fields[1]) in parents:
+            signal.pidfd_send_signal(handle, number)
+    except (ProcessLookupError, PermissionError):
+        pass  # gone meanwhile, or it changed its user: the caller looks again and reports what is left
+    finally:
+        os.close(handle)
+
+
+def signal_tree(root: int, *numbers: int) -> None:
+    """Send the signals to every process below root."""
+    below = descendants(root)
+    parents = {root, *below}
+    for number in numbers:
+        for pid in below:
+            signal_process(pid, number, parents=parents)
+
+
+def reap() -> tuple[dict[int, int], bool]:
+    """Collect every child that has ended: their raw statuses, and whether any child is left."""
+    ended: dict[int, int] = {}
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return ended, False
+        if pid == 0:
+            return ended, True
+        ended[pid] = status

@@ -1,0 +1,344 @@
+"""One command under a runner, from the request to the moment when nothing of it is left.
+
+It owns time and death: deadline, stop ladder, and the end of a foreground command whose caller is gone. It never
+touches the output of a foreground command (the caller reads that pipe itself) unless it is told to keep the command.
+One poll loop, every wait bounded. What it reports are facts; words are the near side's business.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+
+from nacre.warden import children, launch
+from nacre.warden.channel import Channel
+from nacre.warden.job import Job
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nacre.warden.wire import Message
+
+# A command that lives this long is announced, so that its caller knows the pid if the runner should die.
+ANNOUNCE_SECONDS = 0.05
+# How long SIGKILL may take before the processes are reported as impossible to kill (state D).
+KILL_SECONDS = 0.75
+# Children forked during the kill are found by looking again.
+KILL_ROUND_SECONDS = 0.005
+# After the shell's exit: this much silence, or this long in all, ends the reading of a kept command's pipe.
+SILENCE_SECONDS = 0.25
+DRAIN_SECONDS = 2.0
+READ_BYTES = 256 * 1024
+
+
+class Execution:
+    def __init__(self, channel: Channel, wakeup: int) -> None:
+        self._channel = channel
+        self._wakeup = wakeup
+        self._poll = select.poll()
+        self._poll.register(channel.sock, select.POLLIN)
+        self._poll.register(wakeup, select.POLLIN)
+        self._launch: launch.Launch | None = None
+        self._leader = 0
+        self._status: int | None = None
+        """The raw wait status of the leader, once it has exited."""
+        self._left = True
+        """Whether any process of this command is left, zombies not counted."""
+        self._limit: float | None = None
+        self._deadline: float | None = None
+        self._announce_at: float | None = None
+        self._grace = 0.0
+        self._why: str | None = None
+        """Why it is being stopped: timeout, stop, caller gone; None while it is not."""
+        self._stop_requested = False
+        self._kill_at: float | None = None
+        self._give_up_at: float | None = None
+        self._killed = False
+        self._reported = False
+        """Whether the caller has heard of the end."""
+        self._job: Job | None = None
+        self._readers: list[int] = []
+        self._exit_at = 0.0
+        self._last_output = 0.0
+
+    # Starting.
+
+    def start(self, request: Message, fds: list[int]) -> bool:
+        """Start the command; on failure say at which step and why, and give everything back."""
+        outputs = request["outputs"]
+        writers, kept = fds[:outputs], fds[outputs:]
+        step = "cwd"
+        try:
+            os.chdir(request["cwd"])
+            step = "descriptors"
+            self._launch = launch.prepare(
+                request["shell"],
+                request["script"],
+                request["env"],
+                prologue=request["prologue"],
+                stages=request["stages"],
+            )
+            step = "shell"
+            self._leader = self._spawn(self._launch, writers)
+        except (OSError, ValueError) as error:
+            self._close_launch()
+            for fd in kept:
+                os.close(fd)
+            number = error.errno if isinstance(error, OSError) else None
+            self._channel.send({"event": "failed", "step": step, "errno": number, "reason": str(error)})
+            return False
+        finally:
+            for fd in writers:
+                os.close(fd)
+        self._launch.close_inherited()
+        now = time.monotonic()
+        self._limit = request["timeout"]
+        self._deadline = None if self._limit is None else now + self._limit
+        self._announce_at = now + ANNOUNCE_SECONDS
+        self._grace = request["grace"]
+        if "job" in request:
+            self._keep(request, kept)
+        return True
+
+    def _spawn(self, prepared: launch.Launch, writers: list[int]) -> int:
+        actions: list[tuple[int, int] | tuple[int, int, int] | tuple[int, int, str, int, int]] = [
+            (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_DUP2, writers[0], 1),
+            (os.POSIX_SPAWN_DUP2, writers[-1], 2),
+        ]
+        # A duplicate onto itself only clears close-on-exec.
+        actions += [(os.POSIX_SPAWN_DUP2, fd, fd) for fd in prepared.inherited]
+        return os.posix_spawn(
+            prepared.path,
+            prepared.argv,
+            prepared.env,
+            file_actions=actions,
+            setsid=True,
+            setsigmask=(),
+            setsigdef=_ignored_signals(),
+        )
+
+    def _close_launch(self) -> None:
+        if self._launch is not None:
+            self._launch.close()
+            self._launch = None
+
+    # The loop.
+
+    def run(self) -> bool:
+        """Serve until nothing is left; True when the caller may send this runner another command."""
+        while True:
+            self._look_at_children()
+            self._look_at_clock()
+            if self._reported and not self._left and not self._readers:
+                break
+            for fd, _ in self._poll.poll(self._patience()):
+                if fd == self._wakeup:
+                    drain_wakeups(fd)
+                elif fd in self._readers:
+                    self._read(fd)
+                else:
+                    self._listen()
+        self._close_launch()
+        return self._channel.open
+
+    def _patience(self) -> float | None:
+        timers = [self._announce_at, self._kill_at, self._give_up_at]
+        if self._why is None and self._status is None:
+            timers.append(self._deadline)
+        if self._killed and self._left and not self._reported:
+            timers.append(time.monotonic() + KILL_ROUND_SECONDS)
+        if self._draining:
+            timers.append(self._drain_until())
+        due = [timer for timer in timers if timer is not None]
+        if not due:
+            return None
+        # One millisecond more, so that the loop does not spin just before a timer.
+        return max(0.0, min(due) - time.monotonic()) * 1000 + 1
+
+    def _look_at_children(self) -> None:
+        ended, self._left = children.reap()
+        if self._status is None and self._leader in ended:
+            self._status = ended[self._leader]
+            self._announce_at = None
+            self._exit_at = self._last_output = time.monotonic()
+        if self._reported:
+            return
+        if self._why is not None:
+            if not self._left:
+                self._report()
+            elif self._killed:
+                children.signal_tree(os.getpid(), signal.SIGKILL)
+        elif self._status is not None and self._job is None:
+            self._report()
+
+    def _look_at_clock(self) -> None:
+        now = time.monotonic()
+        if self._announce_at is not None and now >= self._announce_at:
+            self._announce_at = None
+            self._channel.send({"event": "started", "pid": self._leader})
+        if self._stop_requested:
+            self._stop_requested = False
+            self._stop("stop")
+        if self._deadline is not None and now >= self._deadline and self._status is None:
+            self._stop("timeout")
+        if self._kill_at is not None and now >= self._kill_at:
+            self._kill_at = None
+            self._killed = True
+            self._give_up_at = now + KILL_SECONDS
+            children.signal_tree(os.getpid(), signal.SIGKILL)
+        if self._give_up_at is not None and now >= self._give_up_at:
+            self._give_up_at = None
+            if not self._reported:
+                self._report()
+        if self._draining and now >= self._drain_until():
+            self._report()
+
+    # Ending.
+
+    def request_stop(self) -> None:
+        """Stop it at the next turn of the loop: safe from a signal handler, which may interrupt any line here."""
+        self._stop_requested = True
+
+    def _stop(self, why: str) -> None:
+        """Begin the ladder: TERM (and CONT, for what is stopped) to everything, KILL after the grace."""
+        if self._why is not None or not self._left:
+            return
+        self._why = why
+        self._reported = False
+        self._announce_at = None
+        self._kill_at = time.monotonic() + self._grace
+        if self._status is None:
+            # The leader is not reaped yet, so its group cannot be somebody else's.
+            self._signal_group(signal.SIGTERM)
+            self._signal_group(signal.SIGCONT)
+        below = children.descendants(os.getpid())
+        parents = {os.getpid(), *below}
+        for pid in below:
+            if not self._in_group(pid):
+                children.signal_process(pid, signal.SIGTERM, parents=parents)
+                children.signal_process(pid, signal.SIGCONT, parents=parents)
+
+    def _in_group(self, pid: int) -> bool:
+        fields = children.stat_fields(pid)
+        return len(fields) > 2 and int(fields[2]) == self._leader and self._status is None
+
+    def _signal_group(self, number: int) -> None:
+        try:
+            os.killpg(self._leader, number)
+        except (ProcessLookupError, PermissionError):
+            pass  # no member left that may be signalled; whatever is left is found in the tree
+
+    def _facts(self) -> Message:
+        facts: Message = {"pid": self._leader, "why": self._why, "forced": self._killed, "limit": self._limit}
+        if self._status is not None:
+            code = os.waitstatus_to_exitcode(self._status)
+            facts |= {"code": code} if code >= 0 else {"signal": -code}
+            if self._launch is not None and self._launch.stages_fd is not None:
+                facts["stages"] = launch.read_stages(self._launch.stages_fd)
+        if self._why is not None and self._left:
+            facts["unkillable"] = [
+                {"pid": pid, "state": children.state(pid), "argv": children.command_line(pid)}
+                for pid in children.descendants(os.getpid())
+                if not children.is_zombie(pid)
+            ]
+        return facts
+
+    def _report(self) -> None:
+        if self._job is not None:
+            self._drain_now()
+        self._reported = True
+        facts = self._facts()
+        if self._job is not None:
+            # The files are the truth about a job; the caller may be gone long since.
+            self._job.finished(facts)
+            self._job = None
+        self._channel.send({"event": "exited", "left": self._left, **facts})
+
+    # The caller's words.
+
+    def _listen(self) -> None:
+        for message, fds in self._channel.receive():
+            match message["op"]:
+                case "stop":
+                    self._stop("stop")
+                case "signal":
+                    if self._status is None:
+                        self._signal_group(message["number"])
+                case "survivors":
+                    _, self._left = children.reap()
+                    found = children.survivors(os.getpid()) if self._left else []
+                    self._channel.send({"event": "survivors", "left": self._left, "survivors": found})
+                case "keep":
+                    self._keep(message, fds)
+        if not self._channel.open:
+            self._poll.unregister(self._channel.sock)
+            if self._job is None and not self._reported:
+                self._stop("caller gone")
+
+    def _keep(self, message: Message, fds: list[int]) -> None:
+        """Read the pipes from now on: into a job's file, or away, so that survivors do not die of SIGPIPE."""
+        if message.get("job") is not None:
+            try:
+                self._job = Job(message["job"])
+                self._job.started(self._leader)
+            except OSError as error:
+                self._job = None
+                for fd in fds:
+                    os.close(fd)
+                reason = os.strerror(error.errno) if error.errno else str(error)
+                self._channel.send({"event": "kept", "pid": self._leader, "error": reason})
+                self._stop("stop")
+                return
+        for fd in fds:
+            os.set_blocking(fd, False)
+            self._readers.append(fd)
+            self._poll.register(fd, select.POLLIN)
+        self._channel.send({"event": "kept", "pid": self._leader})
+
+    # A kept command.
+
+    @property
+    def _draining(self) -> bool:
+        return self._job is not None and self._status is not None and self._why is None and not self._reported
+
+    def _drain_until(self) -> float:
+        if not self._readers:
+            return self._exit_at
+        return min(self._last_output + SILENCE_SECONDS, self._exit_at + DRAIN_SECONDS)
+
+    def _read(self, fd: int) -> bool:
+        """Take what is there; False when there is nothing now."""
+        try:
+            data = os.read(fd, READ_BYTES)
+        except BlockingIOError:
+            return False
+        if not data:
+            self._poll.unregister(fd)
+            self._readers.remove(fd)
+            os.close(fd)
+            return False
+        self._last_output = time.monotonic()
+        if self._job is not None:
+            self._job.output.write(memoryview(data))
+        return True
+
+    def _drain_now(self) -> None:
+        end = time.monotonic() + SILENCE_SECONDS
+        for fd in list(self._readers):
+            while time.monotonic() < end and self._read(fd):
+                pass
+
+
+def _ignored_signals() -> list[int]:
+    """What this process ignores (Python itself ignores SIGPIPE) and its child must not."""
+    return [int(number) for number in signal.valid_signals() if signal.getsignal(number) == signal.SIG_IGN]
+
+
+def drain_wakeups(fd: int) -> None:
+    try:
+        while len(os.read(fd, 4096)) == 4096:
+            pass
+    except BlockingIOError:
+        return

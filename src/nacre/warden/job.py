@@ -1,0 +1,157 @@
+"""A command that is kept: its output goes to a file that cannot grow without bound, its end into its record.
+
+The runner reads the pipe and writes the file, because output written straight to a file could be neither capped nor
+redacted; a runner per job limits what its death costs to that one job, which is then `lost`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import time
+
+from nacre.warden import children, record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nacre.warden.record import Record
+
+FALLOC_FL_KEEP_SIZE = 1
+FALLOC_FL_PUNCH_HOLE = 2
+# Holes are punched in steps, so that a flood costs one extra call for many megabytes.
+PUNCH_STEP = 4 * 1024 * 1024
+
+
+def punch_hole(fd: int, offset: int, length: int) -> bool:
+    """Give the blocks of a range back to the file system; False where it cannot."""
+    try:
+        fallocate = ctypes.CDLL(None, use_errno=True).fallocate
+    except (OSError, AttributeError):
+        return False
+    fallocate.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_longlong, ctypes.c_longlong)
+    return int(fallocate(fd, FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE, offset, length)) == 0
+
+
+class JobOutput:
+    """The capped file: the first bytes and the newest ones stay, the middle becomes a hole, so offsets stay true."""
+
+    def __init__(self, path: str, *, head_bytes: int, cap_bytes: int) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+        self._fd = os.open(path, flags, 0o600)
+        self._size = os.fstat(self._fd).st_size
+        self._head = head_bytes
+        self._tail = cap_bytes - head_bytes
+        self._punched = head_bytes
+        self._can_punch = True
+        self.dropped = 0
+        self.error: str | None = None
+
+    def write(self, data: memoryview) -> None:
+        """Append; the first failure is remembered and ends the writing, never the command."""
+        if self.error is not None:
+            self.dropped += len(data)
+            return
+        if not self._can_punch:
+            room = max(0, self._head + self._tail - self._size)
+            self.dropped += max(0, len(data) - room)
+            data = data[:room]
+        try:
+            while data:
+                written = os.write(self._fd, data)
+                self._size += written
+                data = data[written:]
+        except OSError as error:
+            self.error = os.strerror(error.errno)
+            self.dropped += len(data)
+            return
+        self._cap()
+
+    def _cap(self) -> None:
+        keep_from = self._size - self._tail
+        if not self._can_punch or keep_from - self._punched < PUNCH_STEP:
+            return
+        if punch_hole(self._fd, self._punched, keep_from - self._punched):
+            self.dropped += keep_from - self._punched
+            self._punched = keep_from
+        else:
+            self._can_punch = False
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+
+class Job:
+    """A kept command's directory: lock, record and output, from the moment of keeping to the final status."""
+
+    def __init__(self, spec: Record) -> None:
+        self.directory: str = spec["directory"]
+        self.record: Record = spec["record"]
+        self._lock: int | None = record.lock(self.directory)
+        try:
+            self.output = JobOutput(
+                os.path.join(self.directory, record.OUTPUT),
+                head_bytes=spec["headBytes"],
+                cap_bytes=spec["capBytes"],
+            )
+        except OSError:
+            self._unlock()
+            raise
+
+    def started(self, leader: int) -> None:
+        self.record |= {
+            "version": record.VERSION,
+            "state": "running",
+            "pid": leader,
+            "pidStart": children.start_time(leader),
+            "runnerPid": os.getpid(),
+            "runnerStart": children.start_time(os.getpid()),
+            "bootId": children.boot_id(),
+            "outputFile": os.path.join(self.directory, record.OUTPUT),
+        }
+        record.write(self.directory, self.record)
+
+    def finished(self, facts: Record) -> None:
+        """Write the final status, then the completion line; nobody changes either afterwards."""
+        self.record |= final_state(facts)
+        self.record |= {
+            "endedAt": time.time(),
+            "outputBytes": self.output.size,
+            "droppedBytes": self.output.dropped,
+        }
+        if self.output.error is not None:
+            self.record["outputError"] = self.output.error
+        self.output.close()
+        try:
+            record.write(self.directory, self.record)
+            record.close_output(self.directory, self.record)
+        finally:
+            self._unlock()
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+def final_state(facts: Record) -> Record:
+    """A job's final state from the facts of its end."""
+    common = {"exitCode": None, "signal": None, "signalName": None, "stages": facts.get("stages", [])}
+    if facts["why"] == "timeout":
+        return common | {"state": "timed_out", "timeout": facts["limit"]}
+    if facts["why"] is not None:
+        return common | {"state": "stopped"}
+    if "signal" in facts:
+        return common | {"state": "killed", "signal": facts["signal"], "signalName": signal_name(facts["signal"])}
+    return common | {"state": "exited", "exitCode": facts["code"]}
+
+
+def signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

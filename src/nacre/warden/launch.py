@@ -1,0 +1,139 @@
+"""Turns a request into what exec needs: argv, environment, and descriptors under fixed high numbers.
+
+A short script goes to `bash -c`; one argument holds less than 128 KiB on Linux, so a longer script becomes a memory
+file that bash reads. Text to be sourced before the script (the prologue) rides on BASH_ENV and removes every trace of
+itself before the first line of the script runs, so line numbers, `$0` and error messages stay bash's own.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Linux: MAX_ARG_STRLEN is 32 pages including the final NUL (131,071 bytes run, 131,072 give E2BIG).
+MAX_ARGUMENT_BYTES = 131_071
+# Above what scripts use by convention (3-9), bash for itself (10 up) and process substitution (63 down).
+LOWEST_FD = 100
+
+
+class Launch:
+    """What exec needs, and the descriptors to give back afterwards."""
+
+    __slots__ = ("argv", "env", "inherited", "path", "stages_fd")
+
+    def __init__(self, path: str, env: dict[str, str]) -> None:
+        self.path = path
+        self.argv: list[str] = []
+        self.env = env
+        self.inherited: list[int] = []
+        """Descriptors the child gets under the same number; ours to close after the start."""
+        self.stages_fd: int | None = None
+        """Where the stage codes of the last pipeline can be read once the shell has exited."""
+
+    def close_inherited(self) -> None:
+        for fd in self.inherited:
+            os.close(fd)
+        self.inherited = []
+
+    def close(self) -> None:
+        self.close_inherited()
+        if self.stages_fd is not None:
+            os.close(self.stages_fd)
+            self.stages_fd = None
+
+
+def prepare(shell: str, script: str, env: Mapping[str, str], *, prologue: str, stages: bool) -> Launch:
+    """Build the launch of a script; raises OSError when no descriptor can be had."""
+    launch = Launch(shell, dict(env))
+    # The bare name, so that messages begin with "bash:" as they do at a prompt.
+    name = os.path.basename(shell)
+    try:
+        # fsencode, not utf-8: the script may hold undecodable bytes as lone surrogates.
+        if len(os.fsencode(script)) > MAX_ARGUMENT_BYTES:
+            script_fd = _text_fd(script)
+            launch.inherited.append(script_fd)
+            launch.argv = [name, f"/dev/fd/{script_fd}"]
+        else:
+            launch.argv = [name, "-c", script]
+        if stages or prologue:
+            _add_prologue(launch, prologue, stages=stages)
+    except BaseException:
+        launch.close()
+        raise
+    return launch
+
+
+def _add_prologue(launch: Launch, prologue: str, *, stages: bool) -> None:
+    lines = []
+    original = launch.env.get("BASH_ENV")
+    if original:
+        quoted = "'" + original.replace("'", "'\\''") + "'"
+        lines.append(f"export BASH_ENV={quoted}\n[ -r {quoted} ] && . {quoted}")
+    else:
+        lines.append("unset BASH_ENV")
+    if stages:
+        launch.stages_fd, write_end = _pipe()
+        launch.inherited.append(write_end)
+        # The group sends a trace (set -x) and a complaint about a closed descriptor to nowhere.
+        report = f'{{ builtin printf "%s " "${{PIPESTATUS[@]}}" >&{write_end}; }} 2>/dev/null'
+        lines.append(f"trap '{report}' EXIT")
+    if prologue:
+        lines.append(prologue)
+    text_fd = _text_fd("")
+    launch.inherited.append(text_fd)
+    lines.insert(0, f"exec {text_fd}<&-")
+    _fill(text_fd, "\n".join(lines) + "\n")
+    launch.env["BASH_ENV"] = f"/dev/fd/{text_fd}"
+
+
+def _pipe() -> tuple[int, int]:
+    low_read, low_write = os.pipe()
+    try:
+        write_end = fcntl.fcntl(low_write, fcntl.F_DUPFD_CLOEXEC, LOWEST_FD)
+    except OSError:
+        os.close(low_read)
+        raise
+    finally:
+        os.close(low_write)
+    os.set_blocking(low_read, False)
+    return low_read, write_end
+
+
+def _text_fd(text: str) -> int:
+    if hasattr(os, "memfd_create"):
+        low = os.memfd_create("nacre-script")
+    else:
+        import tempfile
+
+        low, path = tempfile.mkstemp(prefix="nacre-script-")
+        os.unlink(path)
+    try:
+        high = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, LOWEST_FD)
+    finally:
+        os.close(low)
+    try:
+        _fill(high, text)
+    except OSError:
+        os.close(high)
+        raise
+    return high
+
+
+def _fill(fd: int, text: str) -> None:
+    data = memoryview(os.fsencode(text))
+    while data:
+        data = data[os.write(fd, data) :]
+    os.lseek(fd, 0, os.SEEK_SET)
+
+
+def read_stages(fd: int) -> list[int]:
+    """The stage codes that the shell left, or [] when it left none (it was killed, or replaced its trap)."""
+    try:
+        words = os.read(fd, 65536).split()
+    except OSError:
+        return []
+    return [int(word) for word in words] if all(word.isdigit() for word in words) else []

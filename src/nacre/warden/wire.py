@@ -1,0 +1,59 @@
+"""Frames between the near side and the far side: four bytes of length, then one JSON object.
+
+Sans-IO: bytes in, messages out. Descriptors travel beside the frame that names their number; whoever owns the socket
+collects them. ensure_ascii keeps undecodable bytes (lone surrogates) intact on the way through.
+"""
+
+from __future__ import annotations
+
+import json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Message = dict[str, Any]
+
+# A request carries a script and an environment; far above any real one, far below what would exhaust memory.
+MAX_FRAME_BYTES = 64 * 1024 * 1024
+
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
+
+class FrameError(ValueError):
+    """The bytes are not a frame."""
+
+
+def frame(message: Message) -> bytes:
+    body = _encode(message).encode("ascii")
+    return len(body).to_bytes(4, "big") + body
+
+
+class Frames:
+    """Collects bytes and gives back whole messages."""
+
+    __slots__ = ("_held",)
+
+    def __init__(self) -> None:
+        self._held = b""
+
+    def feed(self, data: bytes) -> list[Message]:
+        held = self._held + data if self._held else data
+        messages: list[Message] = []
+        at = 0
+        while len(held) - at >= 4:
+            size = int.from_bytes(held[at : at + 4], "big")
+            if size > MAX_FRAME_BYTES:
+                raise FrameError(f"a frame of {size} bytes is over the limit of {MAX_FRAME_BYTES}")
+            if len(held) - at - 4 < size:
+                break
+            try:
+                message = json.loads(held[at + 4 : at + 4 + size])
+            except ValueError as error:
+                raise FrameError(f"a frame is not JSON: {error}") from error
+            if not isinstance(message, dict):
+                raise FrameError("a frame is not a JSON object")
+            messages.append(message)
+            at += 4 + size
+        self._held = held[at:]
+        return messages

@@ -1,0 +1,61 @@
+"""The warden's first process: forks runners on demand for one calling program, and ends with it.
+
+One small heap, frozen before the first fork, so that a runner costs little more than its stack. It never runs a
+command itself and holds none of its caller's descriptors; runners that keep jobs live on without it.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import socket
+import sys
+
+from nacre.warden import children, runner
+from nacre.warden.channel import receive_fds
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+
+def main(control_fd: int) -> NoReturn:
+    # The intermediate ends at once, so the warden is nobody's child to wait for.
+    if os.fork():
+        os._exit(0)
+    os.chdir("/")
+    control = socket.socket(fileno=control_fd)
+    children.become_subreaper()
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    while True:
+        data, fds = receive_fds(control, 4096)
+        if not data:
+            os._exit(0)
+        for fd in fds:
+            if os.fork() == 0:
+                _become_runner(control, fd, fds)
+        for fd in fds:
+            os.close(fd)
+        children.reap()
+
+
+def _become_runner(control: socket.socket, fd: int, fds: list[int]) -> NoReturn:
+    control.close()
+    for other in fds:
+        if other != fd:
+            os.close(other)
+    status = 1
+    try:
+        runner.serve(socket.socket(fileno=fd))
+        status = 0
+    except BaseException:  # noqa: BLE001 - the outermost frame of a process: say why, then end
+        import traceback
+
+        sys.stderr.write(traceback.format_exc())
+        sys.stderr.flush()
+    finally:
+        os._exit(status)

@@ -1,0 +1,87 @@
+"""What every test gets: a state directory of its own, and proof that it leaves nothing behind."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import select
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nacre.backends.wardens import warden
+from nacre.warden import children
+
+PR_SET_CHILD_SUBREAPER = 36
+# How long what a test has ended may take to be gone.
+PATIENCE_SECONDS = 5.0
+
+
+def pytest_configure() -> None:
+    # Orphans of anything that a test starts become children of this process, where they can be seen.
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A private state directory; no setting of the machine reaches a test."""
+    for name in list(os.environ):
+        if name.startswith(("NACRE_", "XDG_")):
+            monkeypatch.delenv(name)
+    state = tmp_path / "nacre-home"
+    monkeypatch.setenv("NACRE_HOME", str(state))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return state
+
+
+@pytest.fixture(autouse=True)
+def no_leaks(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """After each test no process, descriptor or temporary file remains."""
+    scratch = tmp_path / "tmpdir"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    before = _descriptors()
+    yield
+    warden.close()
+    left = _wait_for_no_children()
+    for pid in left:
+        os.kill(pid, 9)
+    assert not left, f"processes outlived the test: {left}"
+    assert _descriptors() - before == set(), "descriptors outlived the test"
+    assert list(scratch.iterdir()) == [], "temporary files outlived the test"
+
+
+def _descriptors() -> set[tuple[str, str]]:
+    found = set()
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            found.add((name, os.readlink(f"/proc/self/fd/{name}")))
+        except FileNotFoundError:
+            continue
+    return found
+
+
+def _wait_for_no_children() -> dict[int, list[str]]:
+    end = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        _, left = children.reap()
+        alive = {pid: children.command_line(pid) for pid in children.descendants(os.getpid())}
+        if not left or not alive or time.monotonic() > end:
+            return alive
+        _pause(alive)
+
+
+def _pause(alive: dict[int, list[str]]) -> None:
+    """Until any of these ends, or a moment has passed."""
+    handles = []
+    for pid in alive:
+        try:
+            handles.append(os.pidfd_open(pid))
+        except ProcessLookupError:
+            continue
+    if handles:
+        select.select(handles, [], [], 0.2)
+    for handle in handles:
+        os.close(handle)
