@@ -1,0 +1,116 @@
+"""Formats of credentials that are recognisable by themselves, whoever printed them.
+
+One table serves the environment filter (a value of this shape is a secret whatever its name) and the redactor (a token
+nobody removed, printed by a command). Every entry begins with a literal; nothing here guesses from randomness, because
+commit ids and store hashes look just as random. Standard library only: the job runner imports this.
+"""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# label: pattern after a border that is no letter or digit
+KNOWN_TOKENS: Mapping[str, str] = {
+    "anthropic": r"sk-ant-[A-Za-z0-9_-]{16,200}",
+    "openai": r"sk-(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{20,200}",
+    "github": r"gh[pousr]_[A-Za-z0-9]{16,255}|github_pat_[A-Za-z0-9_]{16,255}",
+    "gitlab": r"gl(?:pat|dt|rt|cbt|ptt|ft|soat|imt|agent|oas|ffct)-[A-Za-z0-9_.-]{16,200}",
+    "slack": r"xox[abeoprs]-[A-Za-z0-9-]{16,250}|xapp-[0-9]-[A-Za-z0-9-]{16,250}",
+    "aws": r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])",
+    "google": r"AIza[A-Za-z0-9_-]{30,60}|ya29\.[A-Za-z0-9_-]{20,250}|GOCSPX-[A-Za-z0-9_-]{20,60}",
+    "npm": r"npm_(?=[A-Za-z]{0,60}[0-9])[A-Za-z0-9]{30,60}",
+    "pypi": r"pypi-A[A-Za-z0-9_-]{16,250}",
+    "huggingface": r"hf_[A-Za-z0-9]{20,60}",
+    "stripe": r"[sr]k_live_[A-Za-z0-9]{16,250}|whsec_[A-Za-z0-9]{24,60}",
+    "vault": r"hv[sbr]\.[A-Za-z0-9_-]{20,250}",
+    "docker": r"dckr_[po]at_[A-Za-z0-9_-]{16,60}",
+    "sendgrid": r"SG\.[A-Za-z0-9_-]{16,30}\.[A-Za-z0-9_-]{16,60}",
+    "age": r"AGE-SECRET-KEY-1[A-Z0-9]{16,80}",
+    "digitalocean": r"do[opr]_v1_[a-f0-9]{40,80}",
+    "shopify": r"shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{24,60}",
+    "databricks": r"dapi[a-f0-9]{32}(?![A-Za-z0-9])",
+    "linear": r"lin_api_[A-Za-z0-9]{24,60}",
+    "notion": r"ntn_[A-Za-z0-9]{30,60}",
+    "figma": r"figd_[A-Za-z0-9_-]{24,60}",
+    "grafana": r"glsa_[A-Za-z0-9_]{24,60}|glc_[A-Za-z0-9]{30,250}",
+    "newrelic": r"NRAK-[A-Z0-9]{20,40}",
+    "doppler": r"dp\.(?:pt|st|ct|sa|scim)\.[A-Za-z0-9._-]{30,80}",
+    "pulumi": r"pul-[a-f0-9]{40}(?![A-Za-z0-9])",
+    "rubygems": r"rubygems_[a-f0-9]{40,60}",
+    "groq": r"gsk_[A-Za-z0-9]{30,80}",
+    "xai": r"xai-[A-Za-z0-9]{40,100}",
+    "perplexity": r"pplx-[A-Za-z0-9]{30,80}",
+    "replicate": r"r8_[A-Za-z0-9]{30,60}",
+    "tailscale": r"tskey-[a-z]{3,10}-[A-Za-z0-9-]{16,80}",
+    "atlassian": r"ATATT3[A-Za-z0-9_=-]{30,250}",
+    "sentry": r"sntry[su]_[A-Za-z0-9+/=_-]{30,250}",
+    "planetscale": r"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.-]{24,80}",
+    "supabase": r"sbp_[a-f0-9]{40}(?![A-Za-z0-9])",
+    "langsmith": r"lsv2_(?:pt|sk)_[a-f0-9]{20,40}",
+    "brevo": r"xkeysib-[a-f0-9]{40,80}",
+    "postman": r"PMAK-[a-f0-9]{20,30}-[a-f0-9]{20,40}",
+    "circleci": r"CCIP(?:AT|RJ)_[A-Za-z0-9_]{20,80}",
+    "mailgun": r"key-[a-f0-9]{32}(?![A-Za-z0-9])",
+}
+
+TOKEN_SOURCE = "(?<![A-Za-z0-9])(?:" + "|".join(f"(?P<{label}>{source})" for label, source in KNOWN_TOKENS.items()) + ")"
+
+
+def token_label(value: str) -> str | None:
+    """Name the provider whose token occurs in a value."""
+    match = re.search(TOKEN_SOURCE, value)
+    return match.lastgroup if match else None
+
+
+# Every token of the table is a run of these bytes, at least so long and at most so long.
+TOKEN_BYTES = re.compile(rb"[A-Za-z0-9_.=+/-]")
+SHORTEST_TOKEN = 20
+LONGEST_TOKEN = 320
+RUN_TABLE = bytes(0x77 if TOKEN_BYTES.match(bytes([byte])) else 0x20 for byte in range(256))
+LONG_RUN = b"w" * SHORTEST_TOKEN
+
+
+class TokenRedactor:
+    """Replaces tokens of known formats in a stream; a run of token bytes waits until it has ended."""
+
+    __slots__ = ("_counts", "_held", "_pattern", "_shown")
+
+    def __init__(self, counts: dict[str, int]) -> None:
+        self._counts = counts
+        self._held = b""
+        # The last byte before what is held, for the border that a token needs in front.
+        self._shown = b""
+        self._pattern = re.compile(TOKEN_SOURCE.encode())
+
+    def feed(self, chunk: bytes) -> bytes:
+        """Take the next bytes and give those that are safe to show."""
+        return self._redact(self._shown + self._held + chunk, final=False)
+
+    def flush(self) -> bytes:
+        """Give the rest when the stream has ended."""
+        return self._redact(self._shown + self._held, final=True)
+
+    def _redact(self, text: bytes, *, final: bool) -> bytes:
+        runs = text.translate(RUN_TABLE)
+        # A run longer than any token is let go but for its end.
+        cut = len(text) if final else max(len(runs.rstrip(b"w")), len(text) - LONGEST_TOKEN)
+        shown: list[bytes] = []
+        done = len(self._shown)
+        cut = max(cut, done)
+        if LONG_RUN in runs:
+            for match in self._pattern.finditer(text, done):
+                if match.start() >= cut:
+                    break
+                label = match.lastgroup or "token"
+                self._counts[label] = self._counts.get(label, 0) + 1
+                shown += (text[done : match.start()], f"[redacted:{label}]".encode())
+                done = match.end()
+        cut = max(cut, done)
+        shown.append(text[done:cut])
+        self._held = text[cut:]
+        self._shown = text[max(0, cut - 1) : cut]
+        return b"".join(shown)

@@ -1,0 +1,149 @@
+"""Which environment names announce a secret.
+
+Names are split into parts and compared whole, never searched as substrings: KEY must not find KEYBOARD, nor AUTH find
+AUTHOR. A name gives only suspicion, so a harmless value (a number, a switch, a public key) or a last part that makes it
+a pointer (``_FILE``, ``_URL``) clears it again. What a value gives away by itself is in secret_values.
+"""
+
+from __future__ import annotations
+
+import re
+
+PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+WORD = re.compile(r"[A-Za-z]+")
+
+# Documented credentials, or pointers that are as good as one, that no rule below would find or would clear.
+EXACT_NAMES = frozenset(
+    """
+    MYSQL_PWD PGPASSWORD REDISCLI_AUTH SSHPASS COMPOSER_AUTH DOCKER_AUTH_CONFIG GOOGLE_APPLICATION_CREDENTIALS
+    AWS_ACCESS_KEY_ID AWS_WEB_IDENTITY_TOKEN_FILE AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE AZURE_FEDERATED_TOKEN_FILE
+    AZURE_CLIENT_CERTIFICATE_PATH AWS_CONTAINER_CREDENTIALS_FULL_URI AWS_CONTAINER_CREDENTIALS_RELATIVE_URI
+    ACTIONS_ID_TOKEN_REQUEST_URL BW_SESSION AUTHORIZATION HTTP_AUTHORIZATION PROXY_AUTHORIZATION
+    HTTP_PROXY_AUTHORIZATION ANTHROPIC_CUSTOM_HEADERS NPM_CONFIG__AUTH FASTLANE_SESSION IDENTITY_HEADER
+    """.split()
+)
+EXACT_SHAPES = re.compile(
+    r"""OP_SESSION_.+
+    | .*_OTLP(_[A-Z]+)?_HEADERS
+    | NPM_CONFIG_.*:_AUTH
+    | BUNDLE_(?!BUILD__|LOCAL__|MIRROR__)[A-Z0-9_]+__[A-Z0-9]+    # bundler writes a host's dots as double underscores
+    """,
+    re.VERBOSE,
+)
+
+SECRET_PARTS = frozenset(
+    """
+    PASSWORD PASSWORDS PASSWD PASSPHRASE PASSPHRASES PASSCODE SECRET SECRETS TOKEN TOKENS CREDENTIAL CREDENTIALS CRED
+    CREDS APIKEY APIKEYS AUTHTOKEN AUTHKEY BEARER COOKIE COOKIES DBPASS USERPASS ROOTPASS ADMINPASS SMTPPASS MAILPASS
+    FTPPASS LDAPPASS BINDPW BINDPASS
+    """.split()
+)
+# No other English word ends like this, so GITHUBTOKEN and MYSQLPASSWORD are safe to take for what they say.
+SECRET_ENDINGS = (
+    "PASSWORD", "PASSWD", "PASSPHRASE", "TOKEN", "APIKEY", "SECRETKEY", "ACCESSKEY", "PRIVATEKEY", "CLIENTSECRET",
+)  # fmt: skip
+SECRET_LAST_PARTS = frozenset({"PASS", "PWD", "PAT", "PW"})
+KEY_PARTS = frozenset({"KEY", "KEYS"})
+KEY_MAKERS = frozenset({"API", "ACCESS", "SECRET", "PRIVATE"})
+PUBLIC_PARTS = frozenset({"PUBLIC", "PUBLISHABLE", "PUB"})
+
+POINTER_PARTS = frozenset(
+    """
+    FILE FILES FILENAME FILEPATH PATH PATHS DIR DIRS DIRECTORY FOLDER LOCATION URL URLS URI URIS ENDPOINT HOST HOSTNAME
+    PORT ADDR ADDRESS SERVER DOMAIN SOCK SOCKET ARN REF REFERENCE ID IDS NAME NAMES USER USERNAME OWNER EMAIL ROLE
+    ALIAS LABEL TYPE KIND CLASS MODE METHOD STRATEGY POLICY FORMAT ENCODING ALGORITHM ALG ALGO CIPHER ISSUER AUDIENCE
+    SCOPE SCOPES REALM PREFIX SUFFIX HEADER FIELD PARAM COLUMN HELPER PROVIDER BACKEND STORE STORAGE MANAGER SOURCE
+    PLUGIN DRIVER ENGINE SERVICE MODULE COMMAND CMD SCRIPT PROGRAM LIMIT LIMITS BUDGET COUNT LENGTH LEN SIZE BITS MAX
+    MIN TTL AGE EXPIRY EXPIRATION EXPIRES LIFETIME DURATION TIMEOUT INTERVAL ROTATION VERSION REGION ZONE NAMESPACE
+    ENABLED DISABLED REQUIRED CHECK CHECKING VALIDATION VERIFICATION SCANNING OPTIONS OPTS ARGS FLAGS PATTERN REGEX
+    TEMPLATE PROMPT HINT PLACEHOLDER SYMBOL DECIMALS SAMESITE SECURE HTTPONLY JAR FINGERPRINT THUMBPRINT CHECKSUM
+    PARALLELISM MODEL LANGUAGE CHARSET HASHER HASHERS ICON COLOR COLOUR DELIMITER SEPARATOR
+    """.split()
+)
+# These follow the part that matters: X_FILE_OVERRIDE is still a file.
+TRAILING_PARTS = frozenset({"OVERRIDE", "DEFAULT"})
+# A key of a table, a cache or a keyboard is no credential.
+HARMLESS_KEY_PARTS = frozenset(
+    """
+    SORT PRIMARY PARTITION FOREIGN CACHE UNIQUE SHARD COMPOSITE NATURAL SURROGATE JOIN LOOKUP RANGE CLUSTERING ORDERING
+    DEDUP IDEMPOTENCY GROUPING OBJECT PROJECT ISSUE METADATA META LABEL TAG ANNOTATION TRANSLATION STATE BINDING
+    BINDINGS MAP MAPPING MAPPINGS LAYOUT CODE CODES REPEAT PRESS DELAY HOT SHORTCUT MODIFIER LEADER VAULT KNOWN
+    """.split()
+)
+
+SHORT_NUMBER = re.compile(r"[+-]?\d{1,12}|[+-]?\d{1,8}[.,_]\d{1,6}|\d{1,8}(?:\.\d{1,3})?\s?(?:[kKMGT%smhd]|ms|min)")
+SWITCHES = frozenset("true false yes no on off y n t f enabled disabled enable disable none null nil".split())
+PUBLIC_KEY = re.compile(
+    r"ssh-(?:rsa|ed25519|dss) |ecdsa-sha2-\S+ |sk-(?:ssh|ecdsa)\S+ |-----BEGIN (?:[A-Z0-9]+ )*PUBLIC KEY|-----BEGIN CERT|age1[a-z0-9]{20}"
+)
+FINGERPRINT = re.compile(r"(?:0x)?(?:[0-9A-Fa-f]{40}|[0-9A-Fa-f]{16}|[0-9A-Fa-f]{8})")
+UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+USER_AND_PASSWORD = re.compile(r"[^\s:/]+:[^\s/]{3,}")
+
+
+def name_parts(name: str) -> list[str]:
+    """Split on non-letters and camel case, in upper case: ``myApiToken`` gives MY, API, TOKEN."""
+    return [part.upper() for part in PART.findall(name)]
+
+
+def exact_reason(name: str) -> str | None:
+    """Say why a name on the list of documented credentials goes, whatever its value."""
+    upper = name.upper()
+    if upper in EXACT_NAMES or EXACT_SHAPES.fullmatch(upper):
+        return "documented credential variable"
+    return None
+
+
+def name_reason(name: str, value: str) -> str | None:
+    """Say why the parts of a name announce a secret that its value does not deny."""
+    parts = name_parts(name)
+    suspicion = suspicious_part(parts, value) or suspicious_part([word.upper() for word in WORD.findall(name)], value)
+    if suspicion is None or is_switch_or_number(value):
+        return None
+    if not PUBLIC_PARTS.isdisjoint(parts):
+        return None
+    if is_pointer(parts, value):
+        return None
+    return f"name part {suspicion}"
+
+
+def suspicious_part(parts: list[str], value: str) -> str | None:
+    for part in parts:
+        if part in SECRET_PARTS or part.endswith(SECRET_ENDINGS):
+            return part
+    last = parts[-1] if parts else ""
+    if len(parts) > 1 and last in SECRET_LAST_PARTS and not (last == "PWD" and value.startswith("/")):
+        return last
+    if len(parts) > 1 and last == "AUTH" and len(value) >= 8 and USER_AND_PASSWORD.fullmatch(value):
+        return last
+    for before, part in zip(parts, parts[1:], strict=False):
+        if before in KEY_MAKERS and part in KEY_PARTS:
+            return f"{before}_{part}"
+    if "MNEMONIC" in parts and value.count(" ") >= 11:
+        return "MNEMONIC"
+    return suspicious_key(parts, value)
+
+
+def suspicious_key(parts: list[str], value: str) -> str | None:
+    if KEY_PARTS.isdisjoint(parts) or len(value) < 8 or not HARMLESS_KEY_PARTS.isdisjoint(parts):
+        return None
+    if PUBLIC_KEY.match(value) or ({"GPG", "PGP"} & set(parts) and FINGERPRINT.fullmatch(value)):
+        return None
+    return "KEY"
+
+
+def is_switch_or_number(value: str) -> bool:
+    text = value.strip()
+    return not text or text.lower() in SWITCHES or SHORT_NUMBER.fullmatch(text) is not None
+
+
+def is_pointer(parts: list[str], value: str) -> bool:
+    """Tell whether the last part says where the secret is or how it is used, rather than being it."""
+    while len(parts) > 1 and parts[-1] in TRAILING_PARTS:
+        parts = parts[:-1]
+    if not parts or parts[-1] not in POINTER_PARTS:
+        return False
+    # One half of a key pair, and Vault's AppRole password, are called ids.
+    if parts[-3:] == ["ACCESS", "KEY", "ID"] and len(value) >= 16:
+        return False
+    return not (parts[-2:] == ["SECRET", "ID"] and UUID.fullmatch(value))

@@ -1,0 +1,115 @@
+"""What the value of a variable gives away, whatever the variable is called.
+
+Shapes only: addresses with a password, key blocks, signed tokens, authorization headers, connection strings, provider
+tokens. Randomness is never a reason: commit ids, UUIDs and store hashes look random and must stay.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+
+from nacre.output.redact_tokens import token_label
+
+URL_PASSWORD = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#:@]*:([^\s/?#@]+(?:@[^\s/?#@]+)*)@[^\s@]")
+# user:password@host:port and Go's user:password@tcp(host) come without a scheme.
+BARE_PASSWORD = re.compile(r"[^\s:/@]+:([^\s:/@]+)@(?:(?!sha\d)[\w.-]+:\d+(?:/|$)|(?:tcp|unix)\()")
+PRIVATE_KEY = re.compile(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY|PuTTY-User-Key-File-")
+ENCODED_BLOCK = "LS0tLS1CRUdJTi"
+JWT = re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*")
+HEADER = re.compile(
+    r"""(?ix) (?<![\w-]) (?:(?:proxy-)?authorization|x-api-key|api-key|x-auth-token|private-token|dd-api-key
+    |x-honeycomb-team) \s*[:=]\s* ["']? ([^\s"',;]+(?:[ ][^\s"',;]+)?)"""
+)
+SCHEME = re.compile(r"\s*(bearer|basic)\s+([A-Za-z0-9._~+/=-]{8,})\s*", re.IGNORECASE)
+CONNECTION = re.compile(
+    r"""(?ix) (?: (?:password|passwd|passphrase|accountkey|sharedaccesskey|sharedaccesssignature|secretkey
+        |secretaccesskey|client_?secret) | (?<![A-Za-z]) pwd )
+    \s*=\s* ["']? ([^\s;&"']+)"""
+)
+QUERY = re.compile(
+    r"""(?ix) [?&] (?:access_?token|auth_?token|token|api_?key|apikey|sig|x-amz-signature|secret|client_secret)
+    = ([^\s&#"']{8,})"""
+)
+JSON_FIELD = re.compile(
+    r"""(?x) " (?:password|passwd|client_secret|private_key|access_token|refresh_token|auth_token|api_?key|secret
+    |secret_key|secretAccessKey|SecretAccessKey|auth) " \s*:\s* "([^"]{3,})" """
+)
+SERVICE_ACCOUNT = re.compile(r'"type"\s*:\s*"(?:service_account|authorized_user|external_account)"')
+WEBHOOK = re.compile(
+    r"hooks\.slack\.com/(?:services|workflows|triggers)/\w|discord(?:app)?\.com/api/webhooks/\d+/\S|\.webhook\.office\.com/\S"
+)
+NOT_A_PASSWORD = frozenset("true false yes no on off 0 1 none null required optional prompt ask".split())
+
+
+def value_reason(value: str) -> str | None:
+    """Say what makes a value a secret by itself."""
+    if len(value) < 8:
+        return None
+    if URL_PASSWORD.search(value) or BARE_PASSWORD.match(value):
+        return "address with a password"
+    if PRIVATE_KEY.search(value) or is_encoded_private_key(value):
+        return "private key"
+    if JWT.search(value):
+        return "signed token (JWT)"
+    if is_authorization(value):
+        return "authorization header"
+    if any(match[1].lower() not in NOT_A_PASSWORD for match in CONNECTION.finditer(value)):
+        return "connection string with a password"
+    if "://" in value and QUERY.search(value):
+        return "address with a credential in its query"
+    if value.lstrip().startswith(("{", "[")) and (JSON_FIELD.search(value) or SERVICE_ACCOUNT.search(value)):
+        return "JSON with a credential"
+    if WEBHOOK.search(value):
+        return "webhook address"
+    label = token_label(value)
+    return f"known token format ({label})" if label else None
+
+
+def is_encoded_private_key(value: str) -> bool:
+    if not value.startswith(ENCODED_BLOCK):
+        return False
+    try:
+        return PRIVATE_KEY.match(base64.b64decode(value[:64], validate=True).decode("latin-1")) is not None
+    except binascii.Error:
+        return False
+
+
+def is_authorization(value: str) -> bool:
+    header = HEADER.search(value)
+    if header and len(header[1]) >= 8:
+        return True
+    match = SCHEME.fullmatch(value)
+    if not match:
+        return False
+    scheme, credential = match[1].lower(), match[2]
+    # "Basic Training" and "Bearer authentication" are words; a credential shows it by a digit, a sign or mixed case.
+    if re.search(r"[0-9=+/._~-]", credential) or re.search(r"[a-z][A-Z]", credential):
+        return True
+    return scheme == "basic" and is_encoded_pair(credential)
+
+
+def is_encoded_pair(credential: str) -> bool:
+    try:
+        return b":" in base64.b64decode(credential, validate=True)
+    except binascii.Error:
+        return False
+
+
+def proxy_password(value: str) -> str | None:
+    """The password in a proxy's address, with or without a scheme."""
+    match = re.search(r"(?:^|//)[^\s/?#:@]*:([^\s/]+)@", value)
+    return match[1] if match else None
+
+
+def embedded_secrets(value: str) -> list[str]:
+    """The parts of a longer value that are secret alone: a password in an address, the credential of a header."""
+    found: list[str] = []
+    for pattern in (URL_PASSWORD, BARE_PASSWORD, CONNECTION, QUERY, JSON_FIELD):
+        found += [match[1] for match in pattern.finditer(value)]
+    if scheme := SCHEME.fullmatch(value):
+        found.append(scheme[2])
+    if header := HEADER.search(value):
+        found.append(header[1].split(" ")[-1])
+    return [part for part in found if part != value]

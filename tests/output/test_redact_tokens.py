@@ -1,0 +1,42 @@
+import random
+
+import pytest
+
+from nacre.output.redact import Redactor
+from nacre.output.redact_tokens import token_label
+
+GITHUB = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3gH6"
+
+
+def test_a_token_nobody_removed_is_named_by_its_provider() -> None:
+    redactor = Redactor({"OTHER": "some-other-value"}, known_tokens=True)
+    assert redactor.feed(f"remote: {GITHUB}\n".encode()) == b"remote: [redacted:github]\n"
+    assert redactor.counts == {"github": 1}
+
+
+def test_without_the_flag_only_removed_values_are_replaced() -> None:
+    redactor = Redactor({"OTHER": "some-other-value"})
+    assert redactor.feed(f"{GITHUB}\n".encode()) == f"{GITHUB}\n".encode()
+
+
+def test_chunks_do_not_change_what_is_found() -> None:
+    shuffled = random.Random(7)
+    text = f"a{GITHUB} {GITHUB}. x={GITHUB}\n{'w' * 900}/{GITHUB} AKIAIOSFODNN7EXAMPLE task-runner-with-a-long-name-0 ".encode() * 3
+    whole = Redactor({"OTHER": "some-other-value"}, known_tokens=True)
+    expected = whole.feed(text) + whole.flush()
+    assert expected.count(b"[redacted:github]") == 9
+    assert expected.count(b"[redacted:aws]") == 3
+    for _ in range(200):
+        cuts = sorted(shuffled.choices(range(len(text)), k=6))
+        parts = Redactor({"OTHER": "some-other-value"}, known_tokens=True)
+        shown = b"".join(parts.feed(text[a:b]) for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True))
+        assert shown + parts.flush() == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["d41d8cd98f00b204e9800998ecf8427e", "9b2c1f0e-7d3a-4c55-8a10-0f5f5f5f5f5f", "task-runner-with-a-very-long-name-01",
+     "/nix/store/0c1p5z4kda11j6fx8vpmk4s5qwvx9r3b-bash-5.2", "npm_config_registry_of_the_company", "sk-SK.UTF-8"],
+)  # fmt: skip
+def test_ids_hashes_and_names_are_no_tokens(text: str) -> None:
+    assert token_label(text) is None
