@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import resource
 import signal
 import socket
 import sys
@@ -25,6 +26,8 @@ def main(control_fd: int) -> NoReturn:
     if os.fork():
         os._exit(0)
     os.chdir("/")
+    # A crash of an agent's command is a result, not a reason to write gigabytes into its directory.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     control = socket.socket(fileno=control_fd)
     children.become_subreaper()
     signal.signal(signal.SIGCHLD, lambda *_: None)

@@ -1,0 +1,97 @@
+"""Imports go down only, importing nacre is free, and the far side stands alone."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "nacre"
+
+# From the top to the bottom; a module may import from its own layer and from those below.
+LAYERS = [
+    {"cli", "mcp", "rpc", "acp", "adapters", "tui", "web"},
+    {"tool", "running"},
+    {"contracts"},
+    {"engine", "testing"},
+    {"sessions", "jobs"},
+    {"execution"},
+    {"artifacts", "backends"},
+    {"planning", "policy", "minimize"},
+    {"profile"},
+    {"script", "output"},
+    {"warden"},
+    {"audit", "config"},
+    {"request", "command", "process", "result", "settings", "errors"},
+]
+RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
+# Each surface and each contract is on its own.
+APART = {"cli", "mcp", "rpc", "acp", "adapters", "tui", "web"}
+# Third-party package → the one folder that may import it.
+HOMES = {"tree_sitter": "script", "tree_sitter_bash": "script", "mcp": "mcp"}
+
+
+def _modules() -> list[Path]:
+    return sorted(SOURCE.rglob("*.py"))
+
+
+def _imports(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+            if node.module == "nacre":
+                found |= {f"nacre.{alias.name}" for alias in node.names}
+    return found
+
+
+def _part(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+def _own_part(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", _modules(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_go_down_only(path: Path) -> None:
+    own = _own_part(path)
+    if own in ("__init__", "__main__"):
+        return
+    for module in _imports(path):
+        if module.startswith("nacre.") and (part := _part(module)) in RANK and part != own:
+            assert RANK[part] >= RANK[own], f"{own} imports {module} from above"
+            assert not (part in APART and own in APART), f"{own} imports another surface, {module}"
+
+
+@pytest.mark.parametrize("path", _modules(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_every_part_has_a_layer_and_every_library_one_home(path: Path) -> None:
+    own = _own_part(path)
+    assert own in RANK or own in ("__init__", "__main__"), f"{own} has no layer"
+    for module in _imports(path):
+        top = module.split(".")[0]
+        if top != "nacre" and top not in sys.stdlib_module_names:
+            assert HOMES.get(top) == own, f"{own} imports {module}"
+
+
+def test_importing_nacre_imports_nothing_third_party() -> None:
+    script = (
+        "import sys; import nacre; nacre.Tool; nacre.run; nacre.errors\n"
+        "import nacre.running\n"
+        "print([name for name in sys.modules if name.split('.')[0] in ('tree_sitter', 'tree_sitter_bash', 'mcp', "
+        "'pydantic', 'starlette')])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_far_side_needs_the_standard_library_only() -> None:
+    script = f"import sys; sys.path.insert(0, {str(SOURCE.parent)!r}); import nacre.warden.zygote; print('ok')"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", script], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("ok\n", "")

@@ -1,0 +1,44 @@
+"""Frames survive any chunking, and nothing else is taken for one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nacre.warden.wire import MAX_FRAME_BYTES, FrameError, Frames, frame
+
+messages = st.lists(
+    st.dictionaries(st.text(max_size=8), st.one_of(st.integers(), st.text(), st.none(), st.booleans()), max_size=5),
+    max_size=6,
+)
+
+
+@given(messages, st.lists(st.integers(1, 9)))
+def test_chunking_never_changes_what_is_received(sent: list[dict[str, object]], sizes: list[int]) -> None:
+    data = b"".join(frame(message) for message in sent)
+    frames = Frames()
+    received = []
+    at = 0
+    for size in [*sizes, len(data) + 1]:
+        received += frames.feed(data[at : at + size])
+        at += size
+    assert received == sent
+
+
+def test_undecodable_bytes_come_through_unharmed() -> None:
+    script = b"echo \xff\xfe".decode("utf-8", "surrogateescape")
+    assert Frames().feed(frame({"script": script})) == [{"script": script}]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param((MAX_FRAME_BYTES + 1).to_bytes(4, "big"), id="too large"),
+        pytest.param(b"\0\0\0\x02{]", id="not JSON"),
+        pytest.param(b"\0\0\0\x02[]", id="not an object"),
+    ],
+)
+def test_what_is_no_frame_is_refused(data: bytes) -> None:
+    with pytest.raises(FrameError):
+        Frames().feed(data)
