@@ -10,7 +10,12 @@ from nacre.output.redact import Redactor
 from nacre.output.redact_forms import is_worth_hiding, value_forms
 
 TOKEN = "Zq7-not/a real+token_91"
-KEY_BLOCK = "-----BEGIN PRIVATE KEY-----\nMIIBVgIBADANBgkqhkiG9w0BAQEFAASC\nqX9bYw3Tn5LcR8sKfD2mVh7UoJ4eZa1G\n-----END PRIVATE KEY-----\n"
+KEY_BLOCK = """\
+-----BEGIN PRIVATE KEY-----
+MIIBVgIBADANBgkqhkiG9w0BAQEFAASC
+qX9bYw3Tn5LcR8sKfD2mVh7UoJ4eZa1G
+-----END PRIVATE KEY-----
+"""
 
 
 def redacted(text: bytes, **secrets: str) -> bytes:
@@ -60,9 +65,9 @@ def test_wrapped_base64_is_found_across_its_line_breaks(width: int) -> None:
 @pytest.mark.parametrize(
     ("value", "printed"),
     [
-        ("it's a \"quoted\" $ecret", "'it'\\''s a \"quoted\" $ecret'"),
-        ("it's a \"quoted\" $ecret", "it\\'s\\ a\\ \\\"quoted\\\"\\ \\$ecret"),
-        ("it's a \"quoted\" $ecret", '"it\'s a \\"quoted\\" \\$ecret"'),
+        ('it\'s a "quoted" $ecret', "'it'\\''s a \"quoted\" $ecret'"),
+        ('it\'s a "quoted" $ecret', 'it\\\'s\\ a\\ \\"quoted\\"\\ \\$ecret'),
+        ('it\'s a "quoted" $ecret', '"it\'s a \\"quoted\\" \\$ecret"'),
         ("two\nlines of it", "$'two\\nlines of it'"),
     ],
 )
@@ -170,9 +175,13 @@ def test_values_are_found_deep_in_a_long_stream(filler: bytes) -> None:
 
 
 def test_the_module_is_light_to_import_and_needs_only_the_standard_library() -> None:
-    probe = (
-        "import sys, nacre.output.redact as r; r.Redactor.from_forms([('A', b'abcdefgh')]);"
-        "print([m for m in ('dataclasses', 'urllib', 'asyncio', 'json', 'nacre.output.redact_forms') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-S", "-I", "-c", f"import sys; sys.path[:0] = {sys.path!r}; {probe}"], capture_output=True, text=True, check=True)
+    heavy = ("dataclasses", "urllib", "asyncio", "json", "nacre.output.redact_forms")
+    probe = f"""if True:
+        import sys
+        sys.path[:0] = {sys.path!r}
+        import nacre.output.redact
+        nacre.output.redact.Redactor.from_forms([("A", b"abcdefgh")])
+        print([module for module in {heavy!r} if module in sys.modules])
+    """
+    done = subprocess.run([sys.executable, "-SIc", probe], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

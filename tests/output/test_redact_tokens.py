@@ -21,7 +21,8 @@ def test_without_the_flag_only_removed_values_are_replaced() -> None:
 
 def test_chunks_do_not_change_what_is_found() -> None:
     shuffled = random.Random(7)
-    text = f"a{GITHUB} {GITHUB}. x={GITHUB}\n{'w' * 900}/{GITHUB} AKIAIOSFODNN7EXAMPLE task-runner-with-a-long-name-0 ".encode() * 3
+    run = "w" * 900
+    text = f"a{GITHUB} {GITHUB}. x={GITHUB}\n{run}/{GITHUB} AKIAIOSFODNN7EXAMPLE task-runner-with-0 ".encode() * 3
     whole = Redactor({"OTHER": "some-other-value"}, known_tokens=True)
     expected = whole.feed(text) + whole.flush()
     assert expected.count(b"[redacted:github]") == 9

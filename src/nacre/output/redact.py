@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from itertools import pairwise
 
 from nacre.output.redact_search import LiteralSearch
 
@@ -139,7 +140,7 @@ def without_prefixes(forms: Sequence[Form]) -> list[Form]:
     """Leave out what a longer form begins with: whoever waits for the longer one waits for it too."""
     ordered = sorted(forms, key=lambda form: form.flat)
     kept = ordered[-1:]
-    for form, after in zip(ordered, ordered[1:], strict=False):
+    for form, after in pairwise(ordered):
         if not after.flat.startswith(form.flat) or after.head > form.head or after.gap < form.gap:
             kept.append(form)
     return kept

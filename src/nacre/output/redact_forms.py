@@ -24,15 +24,14 @@ PATH = re.compile(
 )
 ARMOUR = re.compile(r"-----(?:BEGIN|END) [A-Z0-9 ]+-----")
 # Defaults of images and tutorials, and words any log may contain.
-PLAIN_WORDS = frozenset(
-    """
+PLAIN_WORDS_TEXT = """
     password passwords passw0rd password1 password123 changeme changeit change-me changethis placeholder undefined
     username postgres postgresql mysqladmin rabbitmq rootroot rootpassword adminadmin administrator testtest testing
     test-token testpass development production staging localhost default-token anonymous bitnami minioadmin
     insecure internal external disabled enabled required optional anything something everything notasecret
     not-a-secret your-api-key your_api_key example-key example-token secretsecret supersecret topsecret
-    """.split()
-)
+"""
+PLAIN_WORDS = frozenset(PLAIN_WORDS_TEXT.split())
 
 
 def is_worth_hiding(value: str) -> bool:
@@ -110,7 +109,7 @@ def url_forms(text: str) -> Iterable[str]:
 
 def percent_encoded(text: str, safe: bytes) -> str:
     return "".join(
-        chr(byte) if byte in safe or chr(byte).isascii() and chr(byte).isalnum() else f"%{byte:02X}"
+        chr(byte) if byte in safe or (chr(byte).isascii() and chr(byte).isalnum()) else f"%{byte:02X}"
         for byte in encode(text)
     )
 

@@ -74,7 +74,7 @@ class Sample:
 
     def __init__(self, literals: Sequence[bytes]) -> None:
         shortest = min(map(len, literals), default=SHORTEST_SAMPLED)
-        # Whatever its position, a literal of 17 bytes holds three whole units at distances of four; fewer tell too little.
+        # Wherever it begins, a literal of 17 bytes holds three whole units at distances of four; fewer tell too little.
         stride = 4 if shortest >= 17 else 2
         count = min(MOST_UNITS, (shortest - 3 - (stride - 1)) // stride + 1)
         self._skip = stride // 2

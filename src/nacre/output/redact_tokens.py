@@ -57,7 +57,9 @@ KNOWN_TOKENS: Mapping[str, str] = {
     "mailgun": r"key-[a-f0-9]{32}(?![A-Za-z0-9])",
 }
 
-TOKEN_SOURCE = "(?<![A-Za-z0-9])(?:" + "|".join(f"(?P<{label}>{source})" for label, source in KNOWN_TOKENS.items()) + ")"
+TOKEN_SOURCE = (
+    "(?<![A-Za-z0-9])(?:" + "|".join(f"(?P<{label}>{source})" for label, source in KNOWN_TOKENS.items()) + ")"
+)
 
 
 def token_label(value: str) -> str | None:

@@ -1,7 +1,7 @@
 """What a command may see of our environment.
 
-Pure: environments come in and go out as values, ``os.environ`` is read at the edge. The order of the rules is the policy:
-never, allow, keep, exact, value, name, hygiene, strict; the environment given with a call wins over all but never.
+Pure: environments come in and go out as values, ``os.environ`` is read at the edge. The order of the rules is the
+policy: never, allow, keep, exact, value, name, hygiene, strict; what a call sets itself wins over all but never.
 Removal hides a secret, it does not protect it: see ``doctor``. Values never appear in a reason, an error or a repr.
 """
 
@@ -16,7 +16,7 @@ from typing import Literal
 
 from nacre.output.redact_forms import is_worth_hiding
 from nacre.planning.noninteractive import noninteractive_defaults
-from nacre.planning.secret_names import exact_reason, name_reason
+from nacre.planning.secret_names import exact_reason, name_reason, words
 from nacre.planning.secret_values import embedded_secrets, proxy_password, value_reason
 
 Profile = Literal["default", "strict"]
@@ -25,18 +25,16 @@ Rule = Literal["never", "allow", "keep", "exact", "value", "name", "hygiene", "s
 
 ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
-CORE_NAMES = frozenset("PATH HOME USER LOGNAME SHELL PWD OLDPWD TERM LANG LANGUAGE TZ TMPDIR TMP TEMP".split())
-AGENT_NAMES = frozenset("SSH_AUTH_SOCK GPG_AGENT_INFO KRB5CCNAME".split())
-PROXY_NAMES = frozenset(
+CORE_NAMES = words("PATH HOME USER LOGNAME SHELL PWD OLDPWD TERM LANG LANGUAGE TZ TMPDIR TMP TEMP")
+AGENT_NAMES = words("SSH_AUTH_SOCK GPG_AGENT_INFO KRB5CCNAME")
+PROXY_NAMES = words(
     """
     HTTP_PROXY HTTPS_PROXY ALL_PROXY FTP_PROXY NO_PROXY RSYNC_PROXY SOCKS_PROXY WS_PROXY WSS_PROXY
     NPM_CONFIG_PROXY NPM_CONFIG_HTTP_PROXY NPM_CONFIG_HTTPS_PROXY NPM_CONFIG_NOPROXY
-    """.split()
+    """
 )
 # Each of these changes what a shell or an interpreter does before the command's first line.
-HYGIENE_NAMES = frozenset(
-    "BASH_ENV ENV SHELLOPTS BASHOPTS PROMPT_COMMAND PS4 CDPATH GLOBIGNORE PYTHONSTARTUP".split()
-)
+HYGIENE_NAMES = words("BASH_ENV ENV SHELLOPTS BASHOPTS PROMPT_COMMAND PS4 CDPATH GLOBIGNORE PYTHONSTARTUP")
 
 
 class EnvironmentEntryError(ValueError):
@@ -210,12 +208,7 @@ def is_never(name: str, value: str) -> bool:
 
 
 def is_kept(name: str) -> bool:
-    return (
-        name in CORE_NAMES
-        or name in AGENT_NAMES
-        or name.startswith(("LC_", "XDG_"))
-        or name.upper() in PROXY_NAMES
-    )
+    return name in CORE_NAMES or name in AGENT_NAMES or name.startswith(("LC_", "XDG_")) or name.upper() in PROXY_NAMES
 
 
 def is_core(name: str) -> bool:

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-_CAT = (
-    "PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER BAT_PAGER DELTA_PAGER GH_PAGER GLAB_PAGER PSQL_PAGER MYSQL_PAGER "
-    "HOMEBREW_PAGER"
-).split()
+from nacre.planning.secret_names import words
+
+_PAGERS = words("""
+    PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER BAT_PAGER DELTA_PAGER GH_PAGER GLAB_PAGER PSQL_PAGER MYSQL_PAGER
+    HOMEBREW_PAGER
+""")
 
 _DEFAULTS: Mapping[str, str] = MappingProxyType(
     {
-        **dict.fromkeys(_CAT, "cat"),
+        **dict.fromkeys(sorted(_PAGERS), "cat"),
         "AWS_PAGER": "",
         "LESS": "FRX",
         "TERM": "dumb",

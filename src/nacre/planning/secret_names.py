@@ -8,19 +8,25 @@ a pointer (``_FILE``, ``_URL``) clears it again. What a value gives away by itse
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 WORD = re.compile(r"[A-Za-z]+")
 
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # Documented credentials, or pointers that are as good as one, that no rule below would find or would clear.
-EXACT_NAMES = frozenset(
+EXACT_NAMES = words(
     """
     MYSQL_PWD PGPASSWORD REDISCLI_AUTH SSHPASS COMPOSER_AUTH DOCKER_AUTH_CONFIG GOOGLE_APPLICATION_CREDENTIALS
     AWS_ACCESS_KEY_ID AWS_WEB_IDENTITY_TOKEN_FILE AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE AZURE_FEDERATED_TOKEN_FILE
     AZURE_CLIENT_CERTIFICATE_PATH AWS_CONTAINER_CREDENTIALS_FULL_URI AWS_CONTAINER_CREDENTIALS_RELATIVE_URI
     ACTIONS_ID_TOKEN_REQUEST_URL BW_SESSION AUTHORIZATION HTTP_AUTHORIZATION PROXY_AUTHORIZATION
     HTTP_PROXY_AUTHORIZATION ANTHROPIC_CUSTOM_HEADERS NPM_CONFIG__AUTH FASTLANE_SESSION IDENTITY_HEADER
-    """.split()
+    """
 )
 EXACT_SHAPES = re.compile(
     r"""OP_SESSION_.+
@@ -31,12 +37,12 @@ EXACT_SHAPES = re.compile(
     re.VERBOSE,
 )
 
-SECRET_PARTS = frozenset(
+SECRET_PARTS = words(
     """
     PASSWORD PASSWORDS PASSWD PASSPHRASE PASSPHRASES PASSCODE SECRET SECRETS TOKEN TOKENS CREDENTIAL CREDENTIALS CRED
     CREDS APIKEY APIKEYS AUTHTOKEN AUTHKEY BEARER COOKIE COOKIES DBPASS USERPASS ROOTPASS ADMINPASS SMTPPASS MAILPASS
     FTPPASS LDAPPASS BINDPW BINDPASS
-    """.split()
+    """
 )
 # No other English word ends like this, so GITHUBTOKEN and MYSQLPASSWORD are safe to take for what they say.
 SECRET_ENDINGS = (
@@ -47,7 +53,7 @@ KEY_PARTS = frozenset({"KEY", "KEYS"})
 KEY_MAKERS = frozenset({"API", "ACCESS", "SECRET", "PRIVATE"})
 PUBLIC_PARTS = frozenset({"PUBLIC", "PUBLISHABLE", "PUB"})
 
-POINTER_PARTS = frozenset(
+POINTER_PARTS = words(
     """
     FILE FILES FILENAME FILEPATH PATH PATHS DIR DIRS DIRECTORY FOLDER LOCATION URL URLS URI URIS ENDPOINT HOST HOSTNAME
     PORT ADDR ADDRESS SERVER DOMAIN SOCK SOCKET ARN REF REFERENCE ID IDS NAME NAMES USER USERNAME OWNER EMAIL ROLE
@@ -58,23 +64,25 @@ POINTER_PARTS = frozenset(
     ENABLED DISABLED REQUIRED CHECK CHECKING VALIDATION VERIFICATION SCANNING OPTIONS OPTS ARGS FLAGS PATTERN REGEX
     TEMPLATE PROMPT HINT PLACEHOLDER SYMBOL DECIMALS SAMESITE SECURE HTTPONLY JAR FINGERPRINT THUMBPRINT CHECKSUM
     PARALLELISM MODEL LANGUAGE CHARSET HASHER HASHERS ICON COLOR COLOUR DELIMITER SEPARATOR
-    """.split()
+    """
 )
 # These follow the part that matters: X_FILE_OVERRIDE is still a file.
 TRAILING_PARTS = frozenset({"OVERRIDE", "DEFAULT"})
-# A key of a table, a cache or a keyboard is no credential.
-HARMLESS_KEY_PARTS = frozenset(
+# A key of a table, a cache, a project or a keyboard is no credential. The first may stand anywhere in the name.
+HARMLESS_WITH_KEY = words("SORT PRIMARY PARTITION FOREIGN CACHE")
+HARMLESS_BEFORE_KEY = words(
     """
-    SORT PRIMARY PARTITION FOREIGN CACHE UNIQUE SHARD COMPOSITE NATURAL SURROGATE JOIN LOOKUP RANGE CLUSTERING ORDERING
-    DEDUP IDEMPOTENCY GROUPING OBJECT PROJECT ISSUE METADATA META LABEL TAG ANNOTATION TRANSLATION STATE BINDING
-    BINDINGS MAP MAPPING MAPPINGS LAYOUT CODE CODES REPEAT PRESS DELAY HOT SHORTCUT MODIFIER LEADER VAULT KNOWN
-    """.split()
+    UNIQUE SHARD COMPOSITE NATURAL SURROGATE JOIN LOOKUP RANGE CLUSTERING ORDERING DEDUP IDEMPOTENCY GROUPING OBJECT
+    PROJECT ISSUE METADATA META LABEL TAG ANNOTATION TRANSLATION STATE HOT SHORTCUT MODIFIER LEADER
+    """
 )
+HARMLESS_AFTER_KEY = words("VAULT BINDING BINDINGS MAP MAPPING MAPPINGS LAYOUT CODE CODES REPEAT PRESS DELAY")
 
 SHORT_NUMBER = re.compile(r"[+-]?\d{1,12}|[+-]?\d{1,8}[.,_]\d{1,6}|\d{1,8}(?:\.\d{1,3})?\s?(?:[kKMGT%smhd]|ms|min)")
-SWITCHES = frozenset("true false yes no on off y n t f enabled disabled enable disable none null nil".split())
+SWITCHES = words("true false yes no on off y n t f enabled disabled enable disable none null nil")
 PUBLIC_KEY = re.compile(
-    r"ssh-(?:rsa|ed25519|dss) |ecdsa-sha2-\S+ |sk-(?:ssh|ecdsa)\S+ |-----BEGIN (?:[A-Z0-9]+ )*PUBLIC KEY|-----BEGIN CERT|age1[a-z0-9]{20}"
+    r"ssh-(?:rsa|ed25519|dss) |ecdsa-sha2-\S+ |sk-(?:ssh|ecdsa)\S+ "
+    r"|-----BEGIN (?:[A-Z0-9]+ )*PUBLIC KEY|-----BEGIN CERT|age1[a-z0-9]{20}"
 )
 FINGERPRINT = re.compile(r"(?:0x)?(?:[0-9A-Fa-f]{40}|[0-9A-Fa-f]{16}|[0-9A-Fa-f]{8})")
 UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -116,7 +124,7 @@ def suspicious_part(parts: list[str], value: str) -> str | None:
         return last
     if len(parts) > 1 and last == "AUTH" and len(value) >= 8 and USER_AND_PASSWORD.fullmatch(value):
         return last
-    for before, part in zip(parts, parts[1:], strict=False):
+    for before, part in pairwise(parts):
         if before in KEY_MAKERS and part in KEY_PARTS:
             return f"{before}_{part}"
     if "MNEMONIC" in parts and value.count(" ") >= 11:
@@ -125,8 +133,13 @@ def suspicious_part(parts: list[str], value: str) -> str | None:
 
 
 def suspicious_key(parts: list[str], value: str) -> str | None:
-    if KEY_PARTS.isdisjoint(parts) or len(value) < 8 or not HARMLESS_KEY_PARTS.isdisjoint(parts):
+    if KEY_PARTS.isdisjoint(parts) or len(value) < 8 or not HARMLESS_WITH_KEY.isdisjoint(parts):
         return None
+    for before, after in pairwise(parts):
+        if (after in KEY_PARTS and before in HARMLESS_BEFORE_KEY) or (
+            before in KEY_PARTS and after in HARMLESS_AFTER_KEY
+        ):
+            return None
     if PUBLIC_KEY.match(value) or ({"GPG", "PGP"} & set(parts) and FINGERPRINT.fullmatch(value)):
         return None
     return "KEY"

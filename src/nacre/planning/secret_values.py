@@ -11,6 +11,7 @@ import binascii
 import re
 
 from nacre.output.redact_tokens import token_label
+from nacre.planning.secret_names import words
 
 URL_PASSWORD = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#:@]*:([^\s/?#@]+(?:@[^\s/?#@]+)*)@[^\s@]")
 # user:password@host:port and Go's user:password@tcp(host) come without a scheme.
@@ -40,7 +41,7 @@ SERVICE_ACCOUNT = re.compile(r'"type"\s*:\s*"(?:service_account|authorized_user|
 WEBHOOK = re.compile(
     r"hooks\.slack\.com/(?:services|workflows|triggers)/\w|discord(?:app)?\.com/api/webhooks/\d+/\S|\.webhook\.office\.com/\S"
 )
-NOT_A_PASSWORD = frozenset("true false yes no on off 0 1 none null required optional prompt ask".split())
+NOT_A_PASSWORD = words("true false yes no on off 0 1 none null required optional prompt ask")
 
 
 def value_reason(value: str) -> str | None:

@@ -1,0 +1,42 @@
+import io
+import json
+
+import pytest
+
+from nacre import cli
+
+TOKEN = "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"
+
+
+def test_every_line_gets_one_answer_and_the_unreadable_the_safe_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [
+        json.dumps({"name": "GH_TOKEN", "value": TOKEN}).encode(),
+        json.dumps({"name": "HOME", "value": "/h"}).encode(),
+        b"", b"not json", b"[1]", b'{"name": "A"}', b'{"name": "A", "value": 1}', b"\xff\xfe", b"[" * 100_000,
+    ]  # fmt: skip
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\n".join(lines) + b"\n"), encoding="utf-8"))
+    assert cli.main(["env", "--jsonl"]) == 0
+    answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert answers[:2] == [
+        {"name": "GH_TOKEN", "strip": True, "rule": "name", "reason": "name part TOKEN", "redact_output": True},
+        {"name": "HOME", "strip": False, "rule": "keep", "reason": "needed by most programs", "redact_output": False},
+    ]
+    assert [(each["name"], each["strip"], each["rule"]) for each in answers[2:]] == [(None, True, "unchecked")] * 7
+
+
+def test_removed_values_and_proxy_passwords_are_not_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GH_TOKEN", TOKEN)
+    monkeypatch.setenv("HTTP_PROXY", "http://u:proxy-password@p:1")
+    assert cli.main(["env"]) == 0
+    text = capsys.readouterr().out
+    assert cli.main(["env", "--json"]) == 0
+    child = json.loads(capsys.readouterr().out)
+    assert TOKEN not in text
+    assert "proxy-password" not in text
+    assert child["kept"]["HTTP_PROXY"] == "http://u:[redacted:HTTP_PROXY]@p:1"
+    assert child["kept"]["CI"] == "true"
+    assert {"name": "GH_TOKEN", "rule": "name", "reason": "name part TOKEN"} in child["stripped"]
