@@ -188,7 +188,9 @@ def _spell(kinds: tuple[Any, ...]) -> str:
         if typing.get_origin(kind) is typing.Literal:
             words += [repr(option) for option in typing.get_args(kind)]
         elif kind is not types.NoneType:
-            words.append({int: "a whole number >= 0", float: "a number >= 0", bool: "true or false", str: "a text"}[kind])
+            words.append(
+                {int: "a whole number >= 0", float: "a number >= 0", bool: "true or false", str: "a text"}[kind]
+            )
     return ", ".join(words)
 
 

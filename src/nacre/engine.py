@@ -21,7 +21,7 @@ from nacre.backends.direct import DirectBackend
 from nacre.backends.wardens import unsupported_reason
 from nacre.command import Command
 from nacre.errors import BackendUnavailableError, InvalidRequestError, NacreError
-from nacre.execution.capture import Capture, Passthrough
+from nacre.execution.capture import Capture, Nowhere, Passthrough
 from nacre.execution.live import LiveTail
 from nacre.execution.run import Run
 from nacre.execution.summary import notices_of, outcome_of
@@ -83,7 +83,7 @@ class Engine:
         passthrough: Passthrough | None = None,
     ) -> ShellResult:
         command = self.plan(request, profile, cwd=cwd)
-        capture = Capture.open(self.artifacts, profile, self.settings.output, live=live, passthrough=passthrough)
+        capture = Capture(self.artifacts, profile, self.settings.output, live=live, passthrough=passthrough)
         backend = self._backend(profile)
         try:
             return await self._run(backend, command, profile, capture)
@@ -130,7 +130,7 @@ class Engine:
     ) -> ShellResult:
         outcome = outcome_of(ending, run.command.timeout)
         keep_all = profile.keep_partial and isinstance(outcome, TimedOut)
-        outputs, problems = capture.outputs(profile, keep_all=keep_all)
+        outputs, problems = capture.outputs(keep_all=keep_all)
         notices = [*problems, *notices_of(run, ending), *([backend_notice] if backend_notice else [])]
         result = ShellResult(
             command=run.command.script,
@@ -180,7 +180,7 @@ class Engine:
             },
         }
         try:
-            run = Run.start(self._backend(profile), command, Capture.nothing(), job=spec)
+            run = Run.start(self._backend(profile), command, Nowhere(), job=spec)
             try:
                 pid = await run.announced()
             finally:

@@ -91,9 +91,7 @@ class Backend(Protocol):
     notice: str | None
     """What this backend cannot promise, said in every result; None when all promises hold."""
 
-    def start(
-        self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None
-    ) -> Process:
+    def start(self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None) -> Process:
         """Start the command; raise a NacreError when that is known to be impossible at once.
 
         With `job` the command is kept from its first byte on: the far side reads its output into the job's file.

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from nacre.errors import InvalidRequestError
+
 Mode = Literal["foreground", "background"]
 
 
@@ -20,3 +22,22 @@ class ShellRequest:
     """None is the tool's own directory."""
     env: Mapping[str, str] | None = None
     """Variables for this call, on top of all others."""
+
+
+def check_command(command: str) -> None:
+    """Refuse what no shell can be given."""
+    if not command.strip():
+        raise InvalidRequestError("empty command: field 'command' is blank, give a shell command", field="command")
+    if "\0" in command:
+        raise InvalidRequestError(
+            f"field 'command' holds a NUL character at position {command.index(chr(0))}; no program can be given one",
+            field="command",
+        )
+    try:
+        command.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise InvalidRequestError(
+            f"field 'command' holds the lone surrogate {command[error.start]!r} at position {error.start}, "
+            "which is not text",
+            field="command",
+        ) from error

@@ -10,12 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from nacre import engine as engines
-from nacre.contracts.fields import check_command
 from nacre.errors import InvalidRequestError
 from nacre.execution.capture import Passthrough
-from nacre.output.view import INLINE_BYTES, TAIL_BYTES, HEAD_BYTES, head_and_tail
+from nacre.output.view import HEAD_BYTES, INLINE_BYTES, TAIL_BYTES, head_and_tail
 from nacre.profile import CaptureShape, Profile
-from nacre.request import ShellRequest
+from nacre.request import ShellRequest, check_command
 from nacre.result import ShellResult
 from nacre.settings import Settings
 

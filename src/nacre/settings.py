@@ -22,7 +22,9 @@ def _setting(default: Any, doc: str, *, loosens: bool = False) -> Any:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionSettings:
     containment: Literal["auto", "required", "off"] = _setting(
-        "auto", "run commands under the warden: auto falls back with a notice, required refuses, off never", loosens=True
+        "auto",
+        "run commands under the warden: auto falls back with a notice, required refuses, off never",
+        loosens=True,
     )
     grace_seconds: float | None = _setting(
         None, "seconds between TERM and KILL; unset leaves it to the contract (5, modes 15)"

@@ -39,7 +39,9 @@ class Tool:
     {'stdout': 'hi\\n', 'stderr': '', 'exitCode': 0}
     """
 
-    def __init__(self, contract: str = "workspace", *, cwd: str | None = None, settings: Settings | None = None) -> None:
+    def __init__(
+        self, contract: str = "workspace", *, cwd: str | None = None, settings: Settings | None = None
+    ) -> None:
         self._contract = contract_named(contract)
         self._cwd = None if cwd is None else os.path.abspath(cwd)
         self._settings = settings

@@ -112,9 +112,7 @@ class ContainedProcess:
                     self._kept(message)
             case "failed":
                 self._ended = self._idle = True
-                self._listener.failed(
-                    start_error(message["step"], message["errno"], message["reason"], self._command)
-                )
+                self._listener.failed(start_error(message["step"], message["errno"], message["reason"], self._command))
             case "bye":
                 self._lost("its runner went away before it was asked")
 

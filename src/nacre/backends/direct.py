@@ -78,9 +78,7 @@ class DirectProcess:
         command = self._command
         env = {**command.env, MARK: self._mark} if self._mark else command.env
         try:
-            return launch.prepare(
-                command.shell, command.script, env, prologue=command.prologue, stages=command.stages
-            )
+            return launch.prepare(command.shell, command.script, env, prologue=command.prologue, stages=command.stages)
         except OSError as error:
             raise start_error("descriptors", error.errno, str(error), command) from error
 

@@ -19,7 +19,9 @@ from nacre.errors import BackendUnavailableError
 # Idle runners kept for the next call; a burst makes more, which end when they are given back.
 IDLE_RUNNERS = 4
 
-_BOOTSTRAP = "import sys; sys.path.insert(0, sys.argv[1]); from nacre.warden import zygote; zygote.main(int(sys.argv[2]))"
+_BOOTSTRAP = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from nacre.warden import zygote; zygote.main(int(sys.argv[2]))"
+)
 
 
 def unsupported_reason() -> str | None:

@@ -50,7 +50,9 @@ def _python() -> Finding:
 
 def _shell() -> Finding:
     if not os.access(SHELL, os.X_OK):
-        return Finding("bash", ok=False, says=f"{SHELL} is missing", advice="install bash; on Debian: apt-get install bash")
+        return Finding(
+            "bash", ok=False, says=f"{SHELL} is missing", advice="install bash; on Debian: apt-get install bash"
+        )
     version = subprocess.run([SHELL, "-c", "echo $BASH_VERSION"], capture_output=True, text=True, check=False)
     return Finding("bash", ok=True, says=f"{SHELL} {version.stdout.strip()}")
 

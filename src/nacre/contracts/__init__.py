@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from nacre.contracts.basic import Basic
+import importlib
+
 from nacre.contracts.contract import Contract
-from nacre.contracts.modes import Modes
 from nacre.errors import InvalidRequestError
 
-_CONTRACTS: dict[str, type[Contract]] = {"basic": Basic, "modes": Modes}
+# Name → module and class; imported when asked for.
+_CONTRACTS = {"basic": ("nacre.contracts.basic", "Basic"), "modes": ("nacre.contracts.modes", "Modes")}
 
 
 def contract_names() -> list[str]:
@@ -16,7 +17,7 @@ def contract_names() -> list[str]:
 
 def contract_named(name: str) -> Contract:
     if name not in _CONTRACTS:
-        raise InvalidRequestError(
-            f"there is no contract {name!r}; there are {', '.join(_CONTRACTS)}", field="contract"
-        )
-    return _CONTRACTS[name]()
+        raise InvalidRequestError(f"there is no contract {name!r}; there are {', '.join(_CONTRACTS)}", field="contract")
+    module, attribute = _CONTRACTS[name]
+    contract: Contract = getattr(importlib.import_module(module), attribute)()
+    return contract

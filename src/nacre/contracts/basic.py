@@ -16,7 +16,6 @@ from nacre.output.decode import fit_head
 from nacre.profile import Background, CaptureShape, Profile
 from nacre.request import ShellRequest
 from nacre.result import ArtifactRef, Lost, Output, ShellResult, Stopped, TimedOut, Truncation
-from nacre.script.rewrite import is_single_simple_command
 
 LIMIT_BYTES = 1024 * 1024
 SUFFIX = "... (truncated)"
@@ -108,13 +107,18 @@ def _problem(result: ShellResult) -> str | None:
         case Lost(reason):
             return f"lost: how the command ended is not known: {reason}"
     unrunnable = result.exit_code in (NOT_EXECUTABLE, NOT_FOUND) and not result.output.total_bytes
-    if unrunnable and is_single_simple_command(result.command):
+    if unrunnable and _is_single_simple_command(result.command):
         return result.stderr.text.strip() or f"the command could not be run (exit code {result.exit_code})"
     return None
+
+
+def _is_single_simple_command(command: str) -> bool:
+    # The parser is loaded for the few commands that need the question answered.
+    from nacre.script.rewrite import is_single_simple_command
+
+    return is_single_simple_command(command)
 
 
 def _artifacts(result: ShellResult) -> list[ArtifactRef]:
     outputs = [result.output, result.stderr]
     return [output.artifact for output in outputs if output is not None and output.artifact is not None]
-
-

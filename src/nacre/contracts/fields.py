@@ -7,14 +7,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nacre.errors import InvalidRequestError
+from nacre.request import check_command
 
 
 def arguments_of(arguments: object, *, known: Iterable[str]) -> Mapping[str, Any]:
     """The arguments as a mapping without unknown fields."""
     if not isinstance(arguments, Mapping):
-        raise InvalidRequestError(
-            f"arguments must be a JSON object, got {_show(arguments)}", field="arguments"
-        )
+        raise InvalidRequestError(f"arguments must be a JSON object, got {_show(arguments)}", field="arguments")
     names = list(known)
     for key in arguments:
         if key not in names:
@@ -36,25 +35,6 @@ def command_of(arguments: Mapping[str, Any]) -> str:
         raise InvalidRequestError(f"field 'command' must be a string, got {_show(command)}", field="command")
     check_command(command)
     return command
-
-
-def check_command(command: str) -> None:
-    """Refuse what no shell can be given."""
-    if not command.strip():
-        raise InvalidRequestError("empty command: field 'command' is blank, give a shell command", field="command")
-    if "\0" in command:
-        raise InvalidRequestError(
-            f"field 'command' holds a NUL character at position {command.index(chr(0))}; no program can be given one",
-            field="command",
-        )
-    try:
-        command.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError as error:
-        raise InvalidRequestError(
-            f"field 'command' holds the lone surrogate {command[error.start]!r} at position {error.start}, "
-            "which is not text",
-            field="command",
-        ) from error
 
 
 def _show(value: object) -> str:

@@ -53,9 +53,7 @@ class Run:
         self._process: Process | None = None
 
     @classmethod
-    def start(
-        cls, backend: Backend, command: Command, sink: Sink, *, job: Mapping[str, Any] | None = None
-    ) -> Run:
+    def start(cls, backend: Backend, command: Command, sink: Sink, *, job: Mapping[str, Any] | None = None) -> Run:
         """Start the command; with `job` the far side keeps it from its first byte on."""
         run = cls(command, sink)
         if job is not None:

@@ -17,5 +17,3 @@ class Captured:
     total_lines: int
     """Lines, an unterminated last one counted."""
     artifact: ArtifactRef | None = None
-    artifact_error: str | None = None
-    """Why the full copy is not available, where it should be."""

@@ -14,7 +14,7 @@ OUTSIDE: Final = "\uf8fe"
 HOME: Final = "\uf8fd"
 PWD: Final = "\uf8fc"
 TOPLEVEL: Final = "\uf8fb"
-"""The top of the git work tree, as `git rev-parse --show-toplevel` prints it."""
+"""The whole work tree: its top as git prints it, or the names of all that is in it as `ls` or `find .` print them."""
 NETWORK: Final = "\uf8fa"
 """Text that came from the network."""
 
@@ -29,7 +29,10 @@ _SHIELD = {ord(char): chr(_SHIELD_BASE + index) for index, char in enumerate(SPE
 for _plain in "!+@()|^-]":
     del _SHIELD[ord(_plain)]
 _UNSHIELD = {ord(shielded): chr(char) for char, shielded in _SHIELD.items()}
-_RESERVED = {code: "\ufffd" for code in [*range(_SHIELD_BASE, _SHIELD_BASE + 32), *map(ord, MARKS)]}
+# A glob that was expanded when a list was made (`for f in *`) stays a glob, whatever quotes are put around it later.
+_LIVE = {ord(char): chr(0xE080 + index) for index, char in enumerate("*?[")}
+_REVIVED = {ord(live): chr(char) for char, live in _LIVE.items()}
+_RESERVED = {code: "\ufffd" for code in [*range(_SHIELD_BASE, _SHIELD_BASE + 256), *map(ord, MARKS)]}
 
 
 def clean(source: str) -> str:
@@ -52,6 +55,16 @@ def plain(text: str) -> str:
     return text if text.isascii() else text.translate(_UNSHIELD)
 
 
+def settled(field: str) -> str:
+    """A field as an item of a list: what was quoted is plain again, what was a glob stands for its matches."""
+    return plain(field.translate(_LIVE))
+
+
+def revived(field: str) -> str:
+    """A finished field: globs that came through a list are globs again."""
+    return field if field.isascii() else field.translate(_REVIVED)
+
+
 def is_known(text: str) -> bool:
     """Whether the text holds no mark at all."""
     return text.isascii() or not any(mark in text for mark in MARKS)
@@ -64,7 +77,14 @@ def is_opaque(text: str) -> bool:
 
 def show(text: str) -> str:
     """The text for people: marks become names."""
-    names = {UNKNOWN: "<unknown>", OUTSIDE: "<unset?>", HOME: "$HOME", PWD: "$PWD", TOPLEVEL: "<repo>", NETWORK: "<network>"}
+    names = {
+        UNKNOWN: "<unknown>",
+        OUTSIDE: "<unset?>",
+        HOME: "$HOME",
+        PWD: "$PWD",
+        TOPLEVEL: "<repo>",
+        NETWORK: "<network>",
+    }
     text = plain(text)
     for mark, name in names.items():
         text = text.replace(mark, name)

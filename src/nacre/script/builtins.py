@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from nacre.script.alphabet import OUTSIDE, UNKNOWN, is_opaque, plain
+from nacre.script.alphabet import OUTSIDE, UNKNOWN, is_opaque, plain, settled
 from nacre.script.dataflow import MAX_ALTERNATIVES, Alternatives
 from nacre.script.outputs import echo, literal_output, printf
 
@@ -50,7 +50,7 @@ def _set(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
     while index < len(argv):
         word = plain(argv[index])
         if word == "--":
-            walk.scope.positional = (tuple(plain(item) for item in argv[index + 1 :]),)
+            walk.scope.positional = (tuple(settled(item) for item in argv[index + 1 :]),)
             return ""
         if word in ("-o", "+o"):
             index += 2
@@ -59,7 +59,7 @@ def _set(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
         elif word[:1] in ("-", "+"):
             index += 1
         else:
-            walk.scope.positional = (tuple(plain(item) for item in argv[index:]),)
+            walk.scope.positional = (tuple(settled(item) for item in argv[index:]),)
             return ""
     return ""
 

@@ -12,7 +12,7 @@ from nacre.script.alphabet import NETWORK, OUTSIDE, UNKNOWN, is_opaque, plain
 from nacre.script.git_words import aliased, git_call, inner_scripts, stored_alias
 from nacre.script.invocation import Invocation
 from nacre.script.known_programs import NOT_RUNNING_OTHERS
-from nacre.script.outputs import literal_output
+from nacre.script.outputs import downloaded_files, literal_output
 from nacre.script.shells import SHELLS, shell_call
 from nacre.script.tree import UnreadableError
 from nacre.script.words import is_unset
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 # Programs worth looking for behind a program we do not know.
 _SOUGHT: Final = frozenset(("rm", "git")) | SHELLS
+
+_INSIDE_SHELL: Final = frozenset(
+    ("command", "builtin", "exec", "coproc", "then", "do", "else", "!", "noglob", "nocorrect")
+)
 
 
 def execute(walk: "Walk", argv: tuple[str, ...], call: "Call", *, external: bool = False) -> str:
@@ -44,7 +48,17 @@ def execute(walk: "Walk", argv: tuple[str, ...], call: "Call", *, external: bool
         if shell is not None:
             script = {"text": shell.script, "stdin": call.stdin, "file": scope.files.get(shell.script)}[shell.source]
     walk.found.append(
-        Invocation(argv, call.span, call.stdin, call.upstream, call.targets, call.environment, scope.directory, call.via, script)
+        Invocation(
+            argv,
+            call.span,
+            call.stdin,
+            call.upstream,
+            call.targets,
+            call.environment,
+            scope.directory,
+            call.via,
+            script,
+        )
     )
     builtin = None if external else shell_builtins.BUILTINS.get(name)
     if builtin is not None:
@@ -91,8 +105,8 @@ def _wrapped(walk: "Walk", argv: tuple[str, ...], inner: Inner, call: "Call") ->
         walk.scope.variables = {**kept, **{key: (value,) for key, value in assigned}}
     printed: str | None = None
     for command in _with_input(inner, call.stdin):
-        external = name not in ("command", "builtin", "coproc", "then", "do", "else", "!") or name in ("command", "builtin")
-        text = execute(walk, command, deeper, external=external and name not in ("builtin", "command", "exec"))
+        # `command cd x` and `builtin eval …` still reach builtins, but no function; a real program reaches neither.
+        text = execute(walk, command, deeper, external=name not in _INSIDE_SHELL)
         printed = text if printed is None else printed
     for script in inner.scripts:
         text = walk.run_text(script, deeper, wrapper=name, isolated=True)
@@ -115,7 +129,9 @@ def _with_input(inner: Inner, stdin: str | None) -> list[tuple[str, ...]]:
     for command in inner.commands:
         if inner.placeholder and any(inner.placeholder in word for word in command):
             lines = stdin.splitlines() if stdin is not None and not is_opaque(stdin) else words
-            commands += [tuple(part.replace(inner.placeholder, line.strip()) for part in command) for line in lines[:64]]
+            commands += [
+                tuple(part.replace(inner.placeholder, line.strip()) for part in command) for line in lines[:64]
+            ]
         else:
             commands.append((*command, *words))
     return commands
@@ -160,8 +176,9 @@ def _side_effects(walk: "Walk", base: str, argv: tuple[str, ...], call: "Call") 
         elif basename(source) in _SOUGHT:
             for path in (target, "./" + target, target.rsplit("/", 1)[-1]):
                 walk.scope.files["\0program:" + path] = source
-    elif base in ("at", "batch") and call.stdin is not None and NETWORK not in call.stdin:
-        walk.run_text(call.stdin, _deeper(call, base), wrapper=base, isolated=True)
+    elif base in ("curl", "wget"):
+        for path in downloaded_files(argv):
+            walk.scope.files[path] = walk.scope.files["./" + path] = NETWORK
 
 
 def _behind_unknown(walk: "Walk", argv: tuple[str, ...], call: "Call") -> None:

@@ -11,7 +11,17 @@ from nacre.script.alphabet import OUTSIDE, plain
 from nacre.script.wrappers import basename
 
 _VALUE_OPTIONS: Final = frozenset(
-    ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source", "--exec-path")
+    (
+        "-C",
+        "-c",
+        "--git-dir",
+        "--work-tree",
+        "--namespace",
+        "--super-prefix",
+        "--config-env",
+        "--attr-source",
+        "--exec-path",
+    )
 )
 # Settings whose value git hands to a shell.
 _SHELL_SETTINGS: Final = re.compile(
@@ -20,10 +30,29 @@ _SHELL_SETTINGS: Final = re.compile(
     re.IGNORECASE,
 )
 _SHELL_VARIABLES: Final = frozenset(
-    ("GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_ASKPASS", "EDITOR", "VISUAL", "PAGER")
+    (
+        "GIT_EDITOR",
+        "GIT_SEQUENCE_EDITOR",
+        "GIT_PAGER",
+        "GIT_SSH_COMMAND",
+        "GIT_EXTERNAL_DIFF",
+        "GIT_ASKPASS",
+        "EDITOR",
+        "VISUAL",
+        "PAGER",
+    )
 )
 _FILTERS: Final = frozenset(
-    ("--tree-filter", "--index-filter", "--env-filter", "--msg-filter", "--parent-filter", "--commit-filter", "--tag-name-filter", "--setup")
+    (
+        "--tree-filter",
+        "--index-filter",
+        "--env-filter",
+        "--msg-filter",
+        "--parent-filter",
+        "--commit-filter",
+        "--tag-name-filter",
+        "--setup",
+    )
 )
 
 
@@ -95,7 +124,9 @@ def stored_alias(call: GitCall) -> tuple[str, str] | None:
     return None
 
 
-def inner_scripts(call: GitCall, environment: tuple[tuple[str, str], ...]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+def inner_scripts(
+    call: GitCall, environment: tuple[tuple[str, str], ...]
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """The scripts and the commands that this call of git runs."""
     scripts = [value for key, value in call.settings if _SHELL_SETTINGS.fullmatch(key)]
     scripts += [plain(value) for name, value in environment if name in _SHELL_VARIABLES]
@@ -108,7 +139,9 @@ def inner_scripts(call: GitCall, environment: tuple[tuple[str, str], ...]) -> tu
         case "rebase":
             scripts += _option_values(texts, ("-x", "--exec"))
         case "submodule" if "foreach" in texts:
-            rest = [word for word in texts[texts.index("foreach") + 1 :] if word not in ("--recursive", "--quiet", "-q")]
+            rest = [
+                word for word in texts[texts.index("foreach") + 1 :] if word not in ("--recursive", "--quiet", "-q")
+            ]
             scripts.append(" ".join(rest))
         case "filter-branch":
             scripts += [value for name in _FILTERS for value in _option_values(texts, (name,))]

@@ -42,3 +42,5 @@ class Reading:
     """Some of the text is not valid shell; both readers have looked at it."""
     recursive_functions: tuple[str, ...] = ()
     """Functions that call themselves."""
+    background: bool = False
+    """Something is started with `&`."""

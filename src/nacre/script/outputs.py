@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 
 from nacre.script.alphabet import HOME, NETWORK, PWD, TOPLEVEL, UNKNOWN, is_opaque, plain
 from nacre.script.escapes import decode, decode_echo
+from nacre.script.finds import find_call
 
 Argv: TypeAlias = tuple[str, ...]
 _DIRECTIVE: Final = re.compile(r"%(?:%|[-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+))?([a-zA-Z])|\([^)]*\)T)")
@@ -38,13 +39,30 @@ def literal_output(argv: Argv, stdin: str | None, files: Mapping[str, str]) -> s
         return None
     if NETWORK in text:
         return text
+    if TOPLEVEL in text:
+        # All names of the tree, changed but not narrowed; a plain grep or head narrows.
+        narrowed = name in ("head", "tail") or (name == "grep" and not any(re.match(r"-\w*v", word) for word in words))
+        return UNKNOWN if narrowed else text
     if is_opaque(text) and name not in ("cat", "tee", "head", "tail", "sort", "uniq", "grep"):
         return None
     return None if len(text) > _MAX_FILTERED else transform(text, words)
 
 
 def _input(words: Argv, stdin: str | None, files: Mapping[str, str], name: str) -> str | None:
-    takes_program = name in ("sed", "tr", "grep", "tee", "base64", "cut", "awk", "openssl", "head", "tail", "fold", "xxd")
+    takes_program = name in (
+        "sed",
+        "tr",
+        "grep",
+        "tee",
+        "base64",
+        "cut",
+        "awk",
+        "openssl",
+        "head",
+        "tail",
+        "fold",
+        "xxd",
+    )
     operands = [word for word in words if not word.startswith("-") or word == "-"]
     if not takes_program or name in ("base64", "xxd"):
         named = [files[word] for word in operands if word in files]
@@ -136,14 +154,24 @@ def _openssl(text: str, words: Argv) -> str | None:
 
 def _character_set(text: str) -> list[str]:
     text = decode(text)
-    classes = {"lower": "a-z", "upper": "A-Z", "digit": "0-9", "alpha": "A-Za-z", "alnum": "A-Za-z0-9", "space": " \t\n\r\v\f", "blank": " \t"}
+    classes = {
+        "lower": "a-z",
+        "upper": "A-Z",
+        "digit": "0-9",
+        "alpha": "A-Za-z",
+        "alnum": "A-Za-z0-9",
+        "space": " \t\n\r\v\f",
+        "blank": " \t",
+    }
     for name, members in classes.items():
         text = text.replace(f"[:{name}:]", members)
     chars: list[str] = []
     index = 0
     while index < len(text):
         if index + 2 < len(text) and text[index + 1] == "-" and text[index] <= text[index + 2]:
-            chars.extend(chr(code) for code in range(ord(text[index]), min(ord(text[index + 2]), ord(text[index]) + 300) + 1))
+            chars.extend(
+                chr(code) for code in range(ord(text[index]), min(ord(text[index + 2]), ord(text[index]) + 300) + 1)
+            )
             index += 3
         else:
             chars.append(text[index])
@@ -179,8 +207,14 @@ def _sed(text: str, words: Argv) -> str | None:
         _, pattern, new, flags = match.groups()
         try:
             replacement = re.sub(r"\\(\d)", r"\\g<\1>", new.replace("&", "\\g<0>"))
-            pattern = pattern if any(word in ("-E", "-r") for word in words) else re.sub(r"\\([(){}|+?])", r"\1", re.sub(r"(?<!\\)([(){}|+?])", r"\\\1", pattern))
-            text = "\n".join(re.sub(pattern, replacement, line, count=0 if "g" in flags else 1) for line in text.split("\n"))
+            pattern = (
+                pattern
+                if any(word in ("-E", "-r") for word in words)
+                else re.sub(r"\\([(){}|+?])", r"\1", re.sub(r"(?<!\\)([(){}|+?])", r"\\\1", pattern))
+            )
+            text = "\n".join(
+                re.sub(pattern, replacement, line, count=0 if "g" in flags else 1) for line in text.split("\n")
+            )
         except (re.error, IndexError):
             return UNKNOWN
     return text
@@ -203,11 +237,36 @@ def _pwd(words: Argv) -> str | None:
 
 
 def _git(words: Argv) -> str | None:
-    return TOPLEVEL + "\n" if "rev-parse" in words and "--show-toplevel" in words else None
-
-
-def _whoami(words: Argv) -> str | None:
+    if "rev-parse" in words and "--show-toplevel" in words:
+        return TOPLEVEL + "\n"
+    others = any(re.fullmatch(r"--others|-[a-z]*o[a-z]*", word) for word in words)
+    short = any(re.fullmatch(r"--porcelain.*|--short|-[a-z]*s[a-z]*", word) for word in words)
+    if ("ls-files" in words and others) or ("status" in words and short):
+        return TOPLEVEL + "\n"
     return None
+
+
+def _ls(words: Argv) -> str | None:
+    operands = [word for word in words if not word.startswith("-")]
+    return TOPLEVEL + "\n" if all(word in (".", "./", "*") for word in operands) else None
+
+
+def _find(words: Argv) -> str | None:
+    call = find_call(("find", *words))
+    whole = not call.limited and not call.acts and all(root.rstrip("/") in ("", ".", PWD, HOME) for root in call.roots)
+    return TOPLEVEL + "\n" if whole else None
+
+
+def downloaded_files(argv: Argv) -> list[str]:
+    """The files that a curl or wget would write."""
+    words = [plain(word) for word in argv]
+    names = [
+        words[i + 1] for i, word in enumerate(words[:-1]) if re.fullmatch(r"-\w*[oO]|--output|--output-document", word)
+    ]
+    names += [word.partition("=")[2] for word in words if word.startswith(("--output=", "--output-document="))]
+    if "wget" in words[0] or any(re.fullmatch(r"-\w*O\w*|--remote-name", word) for word in words):
+        names += [word.rstrip("/").rsplit("/", 1)[-1].split("?")[0] for word in words if "://" in word]
+    return [name for name in names if name not in ("-", "/dev/null", "/dev/stdout")]
 
 
 def _realpath(words: Argv) -> str | None:
@@ -227,11 +286,19 @@ def _which(words: Argv) -> str | None:
 
 
 def _dirname(words: Argv) -> str | None:
-    return None if len(words) != 1 else (words[0].rstrip("/").rpartition("/")[0] or ("/" if words[0].startswith("/") else ".")) + "\n"
+    return (
+        None
+        if len(words) != 1
+        else (words[0].rstrip("/").rpartition("/")[0] or ("/" if words[0].startswith("/") else ".")) + "\n"
+    )
 
 
 def _basename(words: Argv) -> str | None:
-    return None if not words or is_opaque(words[0]) or words[0][:1] in (HOME, PWD) else words[0].rstrip("/").rpartition("/")[2] + "\n"
+    return (
+        None
+        if not words or is_opaque(words[0]) or words[0][:1] in (HOME, PWD)
+        else words[0].rstrip("/").rpartition("/")[2] + "\n"
+    )
 
 
 def _command(words: Argv) -> str | None:
@@ -248,6 +315,8 @@ _PRINTERS: Final[dict[str, Callable[[Argv], str | None]]] = {
     "printf": printf,
     "pwd": _pwd,
     "git": _git,
+    "ls": _ls,
+    "find": _find,
     "realpath": _realpath,
     "printenv": _printenv,
     "which": _which,
@@ -265,7 +334,8 @@ _FILTERS: Final[dict[str, Callable[[str, Argv], str | None]]] = {
     "sort": lambda text, _: text,
     "uniq": lambda text, _: text,
     "grep": lambda text, _: text,
-    "nl": lambda text, _: None,
+    "awk": lambda text, _: None,
+    "gawk": lambda text, _: None,
     "rev": lambda text, _: "\n".join(line[::-1] for line in text.split("\n")),
     "tac": lambda text, _: "\n".join(reversed(text.rstrip("\n").split("\n"))) + "\n",
     "base64": _base64,
@@ -279,6 +349,38 @@ _FILTERS: Final[dict[str, Callable[[str, Argv], str | None]]] = {
 }
 _NETWORK: Final = frozenset(("curl", "wget", "fetch", "aria2c", "http", "https", "lynx", "nc", "ncat", "axel"))
 _SILENT: Final = frozenset(
-    ("true", "false", ":", "test", "[", "cd", "mkdir", "touch", "rm", "rmdir", "chmod", "chown", "cp", "mv", "ln", "sleep", "wait")
-    + ("export", "unset", "set", "shopt", "alias", "unalias", "trap", "read", "shift", "exit", "return", "kill", "umask")
+    (
+        "true",
+        "false",
+        ":",
+        "test",
+        "[",
+        "cd",
+        "mkdir",
+        "touch",
+        "rm",
+        "rmdir",
+        "chmod",
+        "chown",
+        "cp",
+        "mv",
+        "ln",
+        "sleep",
+        "wait",
+    )
+    + (
+        "export",
+        "unset",
+        "set",
+        "shopt",
+        "alias",
+        "unalias",
+        "trap",
+        "read",
+        "shift",
+        "exit",
+        "return",
+        "kill",
+        "umask",
+    )
 )

@@ -10,7 +10,24 @@ from typing import Final, Literal
 from nacre.script.alphabet import plain
 
 SHELLS: Final = frozenset(
-    ("bash", "sh", "zsh", "dash", "ksh", "ash", "mksh", "rbash", "fish", "pdksh", "ksh93", "yash", "hush", "lksh", "posh", "oksh")
+    (
+        "bash",
+        "sh",
+        "zsh",
+        "dash",
+        "ksh",
+        "ash",
+        "mksh",
+        "rbash",
+        "fish",
+        "pdksh",
+        "ksh93",
+        "yash",
+        "hush",
+        "lksh",
+        "posh",
+        "oksh",
+    )
 )
 _VALUE_OPTIONS: Final = frozenset(("--rcfile", "--init-file", "-o", "+o", "-O", "+O", "--init-command", "-C"))
 

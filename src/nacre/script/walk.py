@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from nacre.script import builtins as shell_builtins
-from nacre.script.alphabet import OUTSIDE, UNKNOWN, clean, is_opaque, plain
+from nacre.script.alphabet import UNKNOWN, clean, is_opaque, plain, settled
 from nacre.script.budget import Budget
 from nacre.script.dataflow import MAX_ALTERNATIVES, Alternatives, Function, Scope, Value, merge
 from nacre.script.execute import execute
@@ -81,6 +81,7 @@ class Walk:
         self.iterations = 0
         self.span: tuple[int, int] | None = None
         self.damaged = False
+        self.background = False
         self.consumers: dict[str, Program] = {}
         self.calling: list[str] = []
         self.recursive: list[str] = []
@@ -188,8 +189,8 @@ class Walk:
         else:
             lists = expand_words(block.words, self)
         values = list(dict.fromkeys(value for fields in lists for value in fields))
-        batches: list[Alternatives] = [(_stored(value),) for value in values[:_MAX_UNROLLED]]
-        rest = [_stored(value) for value in values[_MAX_UNROLLED:]]
+        batches: list[Alternatives] = [(settled(value),) for value in values[:_MAX_UNROLLED]]
+        rest = [settled(value) for value in values[_MAX_UNROLLED:]]
         batches += [tuple(rest[i : i + MAX_ALTERNATIVES]) for i in range(0, len(rest), MAX_ALTERNATIVES)]
         self.iterations += len(batches)
         if self.iterations > _MAX_ITERATIONS:
@@ -297,7 +298,9 @@ class Walk:
         self.calling.pop()
         return output
 
-    def run_text(self, text: str, call: Call, *, wrapper: str, isolated: bool = False, positional: tuple[str, ...] | None = None) -> str:
+    def run_text(
+        self, text: str, call: Call, *, wrapper: str, isolated: bool = False, positional: tuple[str, ...] | None = None
+    ) -> str:
         """Read and walk a text that a shell would run."""
         if self.wrappers >= MAX_WRAPPERS:
             raise UnreadableError(f"more than {MAX_WRAPPERS} commands inside commands")
@@ -307,9 +310,10 @@ class Walk:
         if isolated:
             self.scope = self.scope.copy()
         if positional is not None:
-            self.scope.positional = (positional,)
+            self.scope.positional = (tuple(settled(word) for word in positional),)
         self.output, self.stdin = [], call.stdin
         program = read(plain(text), self.budget)
+        self.background = self.background or program.background
         self.walk(program)
         if program.damage:
             self._read_again(program)
@@ -332,7 +336,7 @@ class Walk:
         outer_stdin, self.stdin = self.stdin, call.stdin if call.stdin is not None else self.stdin
         self.output = []
         for body in self.scope.functions[name]:
-            self.scope.positional = (tuple(plain(word) for word in argv[1:]),)
+            self.scope.positional = (tuple(settled(word) for word in argv[1:]),)
             self.walk(body.program, body.first, body.last)
         printed = "".join(self.output)
         self.output, self.scope.positional, self.stdin = outer, positional, outer_stdin
@@ -356,9 +360,9 @@ class Walk:
             values: Alternatives
             if item.values is not None:
                 lists = expand_words(item.values, self)
-                values = tuple(tuple(_stored(field) for field in fields) for fields in lists)
+                values = tuple(tuple(settled(item) for item in fields) for fields in lists)
             elif item.value is not None:
-                values = tuple(_stored(text) for text in expand_text(item.value, self))
+                values = tuple(plain(text) for text in expand_text(item.value, self))
             else:
                 values = ("",)
             name = item.name
@@ -414,11 +418,6 @@ class Walk:
         self._write(path, text, append=append)
 
 
-def _stored(text: str) -> str:
-    """A field as the value of a variable: what was quoted is plain again."""
-    return plain(text)
-
-
 def _scalar(value: Value) -> str:
     return value if isinstance(value, str) else " ".join(value)
 
@@ -440,7 +439,6 @@ def read_script(source: str, *, budget: Budget | None = None, environment: dict[
     walk.walk(program)
     if program.damage:
         walk._read_again(program)
-    return Reading(tuple(walk.found), bool(program.damage) or walk.damaged, tuple(dict.fromkeys(walk.recursive)))
-
-
-__all__ = ["MAX_WRAPPERS", "OUTSIDE", "Call", "Walk", "read_script"]
+    return Reading(
+        tuple(walk.found), walk.damaged, tuple(dict.fromkeys(walk.recursive)), walk.background or program.background
+    )

@@ -6,7 +6,7 @@ may have several values yields each of them. Quoted text is shielded, so a quote
 
 from typing import Final, Protocol, TypeAlias
 
-from nacre.script.alphabet import HOME, OUTSIDE, PWD, UNKNOWN, plain, shield, shield_tilde
+from nacre.script.alphabet import HOME, OUTSIDE, PWD, UNKNOWN, plain, revived, shield, shield_tilde
 from nacre.script.braces import expand_braces, has_braces
 from nacre.script.dataflow import MAX_ALTERNATIVES, Scope, Value
 from nacre.script.parameters import parameter_values
@@ -75,9 +75,7 @@ def expand_text(word: Word, runner: Runner) -> list[str]:
                 text = _tilde(text)
             pieces = [shield(text) if part.quoted else text]
         else:
-            pieces = [
-                value if isinstance(value, str) else " ".join(value) for value, _ in _part_values(part, runner)
-            ]
+            pieces = [value if isinstance(value, str) else " ".join(value) for value, _ in _part_values(part, runner)]
             if part.quoted:
                 pieces = [shield(piece) for piece in pieces]
         texts = [before + piece for before in texts for piece in pieces][:MAX_ALTERNATIVES]
@@ -93,9 +91,13 @@ def _expand_parts(parts: tuple[Part, ...], runner: Runner) -> list[Fields]:
             continue
         values = _part_values(part, runner)
         quoted = part.quoted
-        states = [_spliced(state, value, runner, quoted=quoted, many=many) for state in states for value, many in values]
+        states = [
+            _spliced(state, value, runner, quoted=quoted, many=many) for state in states for value, many in values
+        ]
         del states[MAX_ALTERNATIVES:]
-    return [done if current is None else (*done, current) for done, current in states]
+    if len(parts) == 1 and isinstance(parts[0], Fixed):
+        return [done if current is None else (*done, current) for done, current in states]
+    return [tuple(map(revived, done if current is None else (*done, current))) for done, current in states]
 
 
 def _part_values(part: Part, runner: Runner) -> list[tuple[Value, bool]]:

@@ -41,14 +41,56 @@ class _Options:
 
 
 _WRAPPERS: Final[dict[str, _Options]] = {
-    "sudo": _Options("aCcDghpRrtTUu", ("user", "group", "host", "prompt", "chdir", "chroot", "close-from", "role", "type", "other-user", "command-timeout", "login-class", "auth-type"), assignments=True),
+    "sudo": _Options(
+        "aCcDghpRrtTUu",
+        (
+            "user",
+            "group",
+            "host",
+            "prompt",
+            "chdir",
+            "chroot",
+            "close-from",
+            "role",
+            "type",
+            "other-user",
+            "command-timeout",
+            "login-class",
+            "auth-type",
+        ),
+        assignments=True,
+    ),
     "doas": _Options("Cu"),
     "pkexec": _Options("", ("user",)),
     "gosu": _Options(operands=1),
     "su-exec": _Options(operands=1),
-    "runuser": _Options("ugGscwT", ("user", "group", "supp-group", "shell", "command", "session-command", "whitelist-environment"), script=("-c", "--command", "--session-command")),
-    "setpriv": _Options("", ("reuid", "regid", "groups", "inh-caps", "ambient-caps", "bounding-set", "securebits", "pdeathsig", "selinux-label", "apparmor-profile", "ruid", "euid", "rgid", "egid")),
-    "env": _Options("uCa", ("unset", "chdir", "argv0", "block-signal", "default-signal", "ignore-signal"), assignments=True),
+    "runuser": _Options(
+        "ugGscwT",
+        ("user", "group", "supp-group", "shell", "command", "session-command", "whitelist-environment"),
+        script=("-c", "--command", "--session-command"),
+    ),
+    "setpriv": _Options(
+        "",
+        (
+            "reuid",
+            "regid",
+            "groups",
+            "inh-caps",
+            "ambient-caps",
+            "bounding-set",
+            "securebits",
+            "pdeathsig",
+            "selinux-label",
+            "apparmor-profile",
+            "ruid",
+            "euid",
+            "rgid",
+            "egid",
+        ),
+    ),
+    "env": _Options(
+        "uCa", ("unset", "chdir", "argv0", "block-signal", "default-signal", "ignore-signal"), assignments=True
+    ),
     "command": _Options(),
     "builtin": _Options(),
     "exec": _Options("a"),
@@ -67,7 +109,9 @@ _WRAPPERS: Final[dict[str, _Options]] = {
     "linux32": _Options(),
     "linux64": _Options(),
     "chroot": _Options("", ("userspec", "groups"), operands=1),
-    "unshare": _Options("SGRw", ("setuid", "setgid", "root", "wd", "map-user", "map-group", "propagation", "setgroups")),
+    "unshare": _Options(
+        "SGRw", ("setuid", "setgid", "root", "wd", "map-user", "map-group", "propagation", "setgroups")
+    ),
     "nsenter": _Options("tSGr", ("target", "setuid", "setgid")),
     "strace": _Options("aAbeEIoOpPsSuUX", ("attach", "expr", "trace", "output", "user", "string-limit", "env")),
     "ltrace": _Options("aAdeDFlnopsuxX", ("align", "output", "indent", "library")),
@@ -75,7 +119,24 @@ _WRAPPERS: Final[dict[str, _Options]] = {
     "valgrind": _Options(),
     "perf": _Options("eo", ("event", "output"), operands=1),
     "prlimit": _Options("p", ("pid",)),
-    "systemd-run": _Options("uptHMGqE", ("unit", "property", "description", "slice", "uid", "gid", "nice", "working-directory", "setenv", "machine", "on-active", "on-calendar", "service-type")),
+    "systemd-run": _Options(
+        "uptHMGqE",
+        (
+            "unit",
+            "property",
+            "description",
+            "slice",
+            "uid",
+            "gid",
+            "nice",
+            "working-directory",
+            "setenv",
+            "machine",
+            "on-active",
+            "on-calendar",
+            "service-type",
+        ),
+    ),
     "systemd-inhibit": _Options("", ("what", "who", "why", "mode")),
     "systemd-cat": _Options("tp", ("identifier", "priority")),
     "dbus-run-session": _Options("", ("config-file", "dbus-daemon")),
@@ -176,8 +237,54 @@ _SUBCOMMAND_OPTIONS: Final[dict[str, _Options]] = {
 }
 
 _BWRAP_VALUES: Final = {
-    **dict.fromkeys(("--bind", "--ro-bind", "--dev-bind", "--bind-try", "--ro-bind-try", "--dev-bind-try", "--symlink", "--setenv", "--chmod", "--file", "--bind-data", "--ro-bind-data"), 2),
-    **dict.fromkeys(("--proc", "--dev", "--tmpfs", "--dir", "--chdir", "--unsetenv", "--uid", "--gid", "--hostname", "--lock-file", "--remount-ro", "--mqueue", "--seccomp", "--perms", "--size", "--cap-add", "--cap-drop", "--args", "--info-fd", "--sync-fd", "--block-fd", "--exec-label", "--file-label", "--overlay-src", "--userns", "--pidns"), 1),
+    **dict.fromkeys(
+        (
+            "--bind",
+            "--ro-bind",
+            "--dev-bind",
+            "--bind-try",
+            "--ro-bind-try",
+            "--dev-bind-try",
+            "--symlink",
+            "--setenv",
+            "--chmod",
+            "--file",
+            "--bind-data",
+            "--ro-bind-data",
+        ),
+        2,
+    ),
+    **dict.fromkeys(
+        (
+            "--proc",
+            "--dev",
+            "--tmpfs",
+            "--dir",
+            "--chdir",
+            "--unsetenv",
+            "--uid",
+            "--gid",
+            "--hostname",
+            "--lock-file",
+            "--remount-ro",
+            "--mqueue",
+            "--seccomp",
+            "--perms",
+            "--size",
+            "--cap-add",
+            "--cap-drop",
+            "--args",
+            "--info-fd",
+            "--sync-fd",
+            "--block-fd",
+            "--exec-label",
+            "--file-label",
+            "--overlay-src",
+            "--userns",
+            "--pidns",
+        ),
+        1,
+    ),
 }
 
 
@@ -288,8 +395,14 @@ def _nice(argv: tuple[str, ...]) -> Inner:
 
 
 def _su(argv: tuple[str, ...]) -> Inner:
-    scripts = [plain(argv[i + 1]) for i, word in enumerate(argv[:-1]) if re.fullmatch(r"-[lmpf]*c|--command|--session-command", plain(word))]
-    scripts += [plain(word).partition("=")[2] for word in argv if plain(word).startswith(("--command=", "--session-command="))]
+    scripts = [
+        plain(argv[i + 1])
+        for i, word in enumerate(argv[:-1])
+        if re.fullmatch(r"-[lmpf]*c|--command|--session-command", plain(word))
+    ]
+    scripts += [
+        plain(word).partition("=")[2] for word in argv if plain(word).startswith(("--command=", "--session-command="))
+    ]
     scripts += [plain(word)[2:] for word in argv[1:] if re.match(r"-c.", plain(word))]
     return Inner(scripts=tuple(scripts))
 
@@ -304,10 +417,16 @@ def _runuser(argv: tuple[str, ...]) -> Inner:
 
 
 def _script(argv: tuple[str, ...]) -> Inner:
-    options = _Options("cEIBOTo", ("command", "log-in", "log-out", "log-io", "log-timing", "echo", "output-limit"), script=("-c", "--command"))
+    options = _Options(
+        "cEIBOTo",
+        ("command", "log-in", "log-out", "log-io", "log-timing", "echo", "output-limit"),
+        script=("-c", "--command"),
+    )
     inner = _peeled(argv, options)
     if inner.scripts or not inner.commands:
-        late = [plain(argv[i + 1]) for i, word in enumerate(argv[:-1]) if re.fullmatch(r"-[a-z]*c|--command", plain(word))]
+        late = [
+            plain(argv[i + 1]) for i, word in enumerate(argv[:-1]) if re.fullmatch(r"-[a-z]*c|--command", plain(word))
+        ]
         return Inner(scripts=inner.scripts or tuple(late))
     # BSD: script FILE COMMAND …; util-linux: script FILE -c COMMAND
     late = [plain(argv[i + 1]) for i, word in enumerate(argv[:-1]) if re.fullmatch(r"-[a-z]*c|--command", plain(word))]
@@ -336,12 +455,32 @@ def _xargs(argv: tuple[str, ...]) -> Inner:
     options = _Options("aEIdLnPs", ("arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"))
     index, values = option_end(argv, options)
     rest = argv[index:] or ("echo",)
-    placeholder = plain(values.get("-I") or values.get("--replace") or ("{}" if {"-i", "--replace"} & values.keys() else ""))
+    placeholder = plain(
+        values.get("-I") or values.get("--replace") or ("{}" if {"-i", "--replace"} & values.keys() else "")
+    )
     return Inner((rest,), reads_arguments=True, placeholder=placeholder)
 
 
 def _parallel(argv: tuple[str, ...]) -> Inner:
-    options = _Options("jNnILSaPdEs", ("jobs", "max-args", "max-procs", "arg-file", "joblog", "results", "sshlogin", "delay", "timeout", "retries", "colsep", "tmpdir", "workdir", "load"))
+    options = _Options(
+        "jNnILSaPdEs",
+        (
+            "jobs",
+            "max-args",
+            "max-procs",
+            "arg-file",
+            "joblog",
+            "results",
+            "sshlogin",
+            "delay",
+            "timeout",
+            "retries",
+            "colsep",
+            "tmpdir",
+            "workdir",
+            "load",
+        ),
+    )
     index, _ = option_end(argv, options)
     words = [plain(word) for word in argv[index:]]
     cut = next((i for i, word in enumerate(words) if word in (":::", "::::", ":::+")), len(words))
@@ -363,7 +502,11 @@ def _find(argv: tuple[str, ...]) -> Inner:
     while index < len(argv):
         if plain(argv[index]) in ("-exec", "-execdir", "-ok", "-okdir"):
             end = index + 1
-            while end < len(argv) and plain(argv[end]) != ";" and not (plain(argv[end]) == "+" and plain(argv[end - 1]) == "{}"):
+            while (
+                end < len(argv)
+                and plain(argv[end]) != ";"
+                and not (plain(argv[end]) == "+" and plain(argv[end - 1]) == "{}")
+            ):
                 end += 1
             inner = tuple(word.replace("{}", UNKNOWN) for word in argv[index + 1 : end])
             if inner:
@@ -401,13 +544,28 @@ def _gdb(argv: tuple[str, ...]) -> Inner:
 
 
 def _hyperfine(argv: tuple[str, ...]) -> Inner:
-    index, values = option_end(argv, _Options("wmMrpcS", ("warmup", "runs", "prepare", "cleanup", "setup", "shell", "export-json")))
+    index, values = option_end(
+        argv, _Options("wmMrpcS", ("warmup", "runs", "prepare", "cleanup", "setup", "shell", "export-json"))
+    )
     extra = [plain(values[name]) for name in ("-p", "-c", "--prepare", "--cleanup", "--setup") if values.get(name)]
     return Inner(scripts=(*(plain(word) for word in argv[index:]), *extra))
 
 
 def _tmux(argv: tuple[str, ...]) -> Inner:
-    verbs = ("new", "new-session", "new-window", "neww", "split-window", "splitw", "run", "run-shell", "send-keys", "send", "respawn-pane", "if-shell")
+    verbs = (
+        "new",
+        "new-session",
+        "new-window",
+        "neww",
+        "split-window",
+        "splitw",
+        "run",
+        "run-shell",
+        "send-keys",
+        "send",
+        "respawn-pane",
+        "if-shell",
+    )
     at = next((i for i, word in enumerate(argv) if plain(word) in verbs), None)
     if at is None:
         return Inner()

@@ -121,11 +121,7 @@ def is_zombie(pid: int) -> bool:
 
 def survivors(root: int) -> list[dict[str, object]]:
     """Living processes below root, as facts to show."""
-    return [
-        {"pid": pid, "argv": command_line(pid)}
-        for pid in sorted(descendants(root))
-        if not is_zombie(pid)
-    ]
+    return [{"pid": pid, "argv": command_line(pid)} for pid in sorted(descendants(root)) if not is_zombie(pid)]
 
 
 def signal_process(pid: int, number: int, *, parents: set[int]) -> None:

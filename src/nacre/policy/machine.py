@@ -1,0 +1,340 @@
+"""Rule `extended`, for the strict profile: the same damage by other means.
+
+Deleting without rm, overwriting disks and repositories, undoing work with git, running text from the network,
+stopping the machine. One function per program, in a table; each gives the reason to refuse, or None.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from nacre.policy import machine_git
+from nacre.policy.paths import critical_reason, glob_covers_repository, is_here_or_above, is_whole_repository
+from nacre.policy.removal import removal
+from nacre.script.alphabet import HOME, NETWORK, plain
+from nacre.script.finds import find_call
+from nacre.script.invocation import Invocation
+from nacre.script.shells import SHELLS
+from nacre.script.wrappers import basename
+
+RULE: Final = "extended"
+MESSAGE: Final = (
+    "permission denied: {reason}. The strict profile does not allow this; do a narrower, reversible step instead"
+)
+
+_Check: TypeAlias = Callable[[Invocation], str | None]
+_DISK: Final = re.compile(r"/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|md|dm-|loop|mem|kmem|port)\w*")
+_ACCOUNTS: Final = re.compile(r"/etc/(?:passwd|shadow|group|gshadow|sudoers(?:\.d/.*)?|fstab|hosts|ssh/sshd_config)")
+_GIT_FILES: Final = re.compile(
+    r"(?:.*/)?\.git/(?:HEAD|index|config|packed-refs|ORIG_HEAD|objects(?:/.*)?|refs(?:/.*)?|logs(?:/.*)?)"
+)
+_DESTROYERS: Final = frozenset(("rm", "shred", "unlink", "truncate", "srm", "wipe", "rmdir", "grm"))
+_FORMATTERS: Final = frozenset(
+    ("mke2fs", "mkswap", "wipefs", "blkdiscard", "newfs", "mkdosfs", "mkntfs", "zpool-destroy")
+)
+
+
+def _operands(invocation: Invocation) -> list[str]:
+    return [word for word in invocation.argv[1:] if not word.startswith("-")]
+
+
+def _flags(invocation: Invocation) -> str:
+    return "".join(plain(word)[1:] for word in invocation.argv[1:] if re.fullmatch(r"-[A-Za-z0-9]+", plain(word)))
+
+
+def _critical(invocation: Invocation) -> str | None:
+    for path in _operands(invocation):
+        reason = critical_reason(path, invocation.directory)
+        if reason is not None:
+            return reason
+    return None
+
+
+def _find(invocation: Invocation) -> str | None:
+    call = find_call(invocation.argv)
+    destroys = call.deletes or any(
+        basename(word) in _DESTROYERS or word == "git" for command in call.commands for word in command[:4] if word
+    )
+    if not destroys or call.limited:
+        return None
+    for root in call.roots:
+        reason = critical_reason(root, invocation.directory)
+        if reason is not None:
+            return f"find acts on all it finds, starting at {reason}"
+    return None
+
+
+def _rm(invocation: Invocation) -> str | None:
+    call = removal(invocation.argv)
+    if call is None:
+        return None
+    for target in call.targets:
+        if call.recursive and glob_covers_repository(target):
+            return "the glob matches .git"
+        if is_whole_repository(target):
+            return "the whole work tree would be removed"
+        if _GIT_FILES.fullmatch(plain(target)):
+            return "repository data would be removed"
+        if target.startswith((HOME + "/*", "/home/")) and critical_reason(target) is not None:
+            return "files in a home directory would be removed"
+    return None
+
+
+def _dd(invocation: Invocation) -> str | None:
+    for word in invocation.argv[1:]:
+        name, _, path = plain(word).partition("=")
+        if name == "of" and (_DISK.match(path) or _GIT_FILES.fullmatch(path) or _ACCOUNTS.fullmatch(path)):
+            return f"dd would overwrite {path}"
+    return None
+
+
+def _permissions(invocation: Invocation) -> str | None:
+    recursive = "R" in _flags(invocation) or any(plain(word).startswith("--rec") for word in invocation.argv)
+    operands = _operands(invocation)
+    for path in operands:
+        reason = critical_reason(path, invocation.directory)
+        if reason is None or (
+            is_here_or_above(path) and plain(operands[0]) not in ("000", "0", "777", "a-rwx", "a=", "-rwx")
+        ):
+            continue
+        if recursive or path.strip("/") == "":
+            return f"permissions or owners of {reason} would change"
+    return None
+
+
+def _truncate(invocation: Invocation) -> str | None:
+    for path in map(plain, _operands(invocation)):
+        if _GIT_FILES.fullmatch(path) or _DISK.match(path) or _ACCOUNTS.fullmatch(path):
+            return f"{path} would be emptied"
+    return None
+
+
+def _shred(invocation: Invocation) -> str | None:
+    return (
+        _critical(invocation)
+        or _truncate(invocation)
+        or next(
+            (
+                f"{plain(path)} cannot be restored"
+                for path in _operands(invocation)
+                if re.search(r"/\.(?:ssh|gnupg)(?:/|$)", plain(path))
+            ),
+            None,
+        )
+    )
+
+
+def _writer(invocation: Invocation) -> str | None:
+    """tee, cp, install: the target is a disk, an account file or repository data."""
+    for path in map(
+        plain, _operands(invocation)[-1:] if basename(invocation.argv[0]) != "tee" else _operands(invocation)
+    ):
+        if _DISK.match(path) or _ACCOUNTS.fullmatch(path) or _GIT_FILES.fullmatch(path):
+            return f"{path} would be overwritten"
+    return None
+
+
+def _mv(invocation: Invocation) -> str | None:
+    operands = _operands(invocation)
+    if len(operands) > 1:
+        away = plain(operands[-1]) == "/dev/null"
+        for path in operands[:-1]:
+            reason = critical_reason(path, invocation.directory)
+            if reason is not None and (away or not is_here_or_above(path)):
+                return f"{reason} would be moved away"
+    return _writer(invocation)
+
+
+def _rsync(invocation: Invocation) -> str | None:
+    if not any(plain(word).startswith(("--delete", "--remove-source")) for word in invocation.argv):
+        return None
+    operands = _operands(invocation)
+    reason = critical_reason(operands[-1], invocation.directory) if operands else None
+    return f"rsync would delete in {reason}" if reason is not None else None
+
+
+def _partition(invocation: Invocation) -> str | None:
+    words = [plain(word) for word in invocation.argv[1:]]
+    changes = {
+        "mklabel",
+        "mkpart",
+        "rm",
+        "--zap-all",
+        "-Z",
+        "-o",
+        "--clear",
+        "luksFormat",
+        "erase",
+        "luksErase",
+        "--wipefs",
+        "--delete",
+    }
+    harmless = {
+        "-l",
+        "--list",
+        "-h",
+        "--help",
+        "print",
+        "-p",
+        "status",
+        "luksDump",
+        "luksOpen",
+        "open",
+        "close",
+        "luksClose",
+    }
+    if changes & set(words):
+        return "a disk would be partitioned anew"
+    device = any(_DISK.match(word) for word in words)
+    return "a disk would be changed" if device and not harmless & set(words) else None
+
+
+def _kill(invocation: Invocation) -> str | None:
+    words = [plain(word) for word in invocation.argv[1:]]
+    if words[:1] in (["-l"], ["-L"]):
+        return None
+    if words[:1] == ["-1"] and len(words) > 1 and "-1" not in words[1:]:
+        words = words[1:]
+    targets = words[1:] if len(words) > 1 else words
+    return "every process would be killed" if "-1" in targets or "1" in targets else None
+
+
+def _pkill(invocation: Invocation) -> str | None:
+    operands = [plain(word) for word in _operands(invocation)]
+    everything = bool(operands) and operands[-1] in (".", ".*", "", "*")
+    return "every process would be killed" if everything else None
+
+
+def _power(invocation: Invocation) -> str | None:
+    words = {plain(word) for word in invocation.argv[1:]}
+    return None if words & {"-c", "--help", "--version", "--show"} else "the machine would stop"
+
+
+def _init(invocation: Invocation) -> str | None:
+    return (
+        "the machine would stop" if {plain(word) for word in invocation.argv[1:]} & {"0", "6", "1", "s", "S"} else None
+    )
+
+
+def _systemctl(invocation: Invocation) -> str | None:
+    verbs = {"poweroff", "reboot", "halt", "rescue", "emergency", "kexec", "soft-reboot", "suspend", "hibernate"}
+    return "the machine would stop" if {plain(word) for word in _operands(invocation)} & verbs else None
+
+
+def _crontab(invocation: Invocation) -> str | None:
+    return "all scheduled jobs would be removed" if "r" in _flags(invocation) else None
+
+
+def _formats(_: Invocation) -> str | None:
+    return "a disk would be formatted"
+
+
+def _removes(invocation: Invocation) -> str | None:
+    reason = _critical(invocation)
+    return f"{reason} would be removed" if reason is not None else None
+
+
+def _netcat(invocation: Invocation) -> str | None:
+    return (
+        "a shell would be handed to the network"
+        if re.search(r"[ec]", _flags(invocation)) and "sh" in str(invocation)
+        else None
+    )
+
+
+def _github(invocation: Invocation) -> str | None:
+    words = [plain(word) for word in invocation.argv[1:3]]
+    return "a repository would be deleted" if words == ["repo", "delete"] else None
+
+
+_CHECKS: Final[dict[str, _Check]] = {
+    "find": _find,
+    "gfind": _find,
+    "rm": _rm,
+    "unlink": _rm,
+    "dd": _dd,
+    "chmod": _permissions,
+    "chown": _permissions,
+    "chgrp": _permissions,
+    "setfacl": _permissions,
+    "chattr": _permissions,
+    "truncate": _truncate,
+    "shred": _shred,
+    "srm": _shred,
+    "wipe": _shred,
+    "tee": _writer,
+    "cp": _writer,
+    "install": _writer,
+    "ln": _writer,
+    "mv": _mv,
+    "rsync": _rsync,
+    "rimraf": _removes,
+    "trash": _removes,
+    "trash-put": _removes,
+    "gio": _removes,
+    "del-cli": _removes,
+    "parted": _partition,
+    "fdisk": _partition,
+    "sfdisk": _partition,
+    "gdisk": _partition,
+    "sgdisk": _partition,
+    "cfdisk": _partition,
+    "cryptsetup": _partition,
+    "hdparm": _partition,
+    "diskutil": _partition,
+    "badblocks": _partition,
+    "kill": _kill,
+    "pkill": _pkill,
+    "killall5": _power,
+    "shutdown": _power,
+    "reboot": _power,
+    "halt": _power,
+    "poweroff": _power,
+    "init": _init,
+    "telinit": _init,
+    "systemctl": _systemctl,
+    "crontab": _crontab,
+    "nc": _netcat,
+    "ncat": _netcat,
+    "gh": _github,
+    "git": machine_git.check,
+}
+
+
+def check(invocation: Invocation) -> str | None:
+    """The reason to refuse this command under the strict profile, or None."""
+    for operator, target in invocation.targets:
+        path = plain(target)
+        if _DISK.match(path) or path == "/proc/sysrq-trigger":
+            return f"{path} would be overwritten"
+        if operator in (">", ">|", "&>") and (_GIT_FILES.fullmatch(path) or _ACCOUNTS.fullmatch(path)):
+            return f"{path} would be overwritten"
+        if path.startswith(("/dev/tcp/", "/dev/udp/")) and invocation.argv and basename(invocation.argv[0]) in SHELLS:
+            return "a shell would be handed to the network"
+    if not invocation.argv:
+        return None
+    name = basename(invocation.argv[0])
+    network = _runs_network_text(invocation, name)
+    if network is not None:
+        return network
+    if name.startswith("mkfs") or name in _FORMATTERS:
+        return _formats(invocation)
+    found = _CHECKS.get(name)
+    return found(invocation) if found is not None else None
+
+
+def _runs_network_text(invocation: Invocation, name: str) -> str | None:
+    reason = "text from the network would be run unseen"
+    if invocation.script is not None and NETWORK in invocation.script:
+        return reason
+    words = invocation.argv[1:]
+    if name == "eval" and any(NETWORK in word for word in words):
+        return reason
+    reads = re.fullmatch(r"python[\d.]*|perl|ruby|node|php|lua|source|\.", name)
+    if reads and invocation.stdin is not None and NETWORK in invocation.stdin:
+        operands = [plain(word) for word in words if not word.startswith("-") or word == "-"]
+        if not operands or operands[0] in ("-", "/dev/stdin"):
+            return reason
+    if reads and any(NETWORK in word for word in words):
+        return reason
+    return None

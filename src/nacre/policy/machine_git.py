@@ -1,0 +1,102 @@
+"""The git part of rule `extended`: work that would be lost, and settings that store a forbidden command.
+
+Kept apart from `git.py`, whose two rules hold in every profile.
+"""
+
+import re
+from typing import Final
+
+from nacre.policy.paths import is_here_or_above, is_whole_repository
+from nacre.script.alphabet import plain
+from nacre.script.git_words import GitCall, git_call
+from nacre.script.invocation import Invocation
+
+_TRUE: Final = frozenset(("true", "yes", "on", "1"))
+
+
+def check(invocation: Invocation) -> str | None:
+    """The reason to refuse this git command under the strict profile, or None."""
+    call = git_call(invocation.argv, invocation.environment)
+    if call is None:
+        return None
+    words = [plain(word) for word in call.arguments]
+    flags = "".join(word[1:] for word in words if re.fullmatch(r"-[A-Za-z]+", word))
+    operands = [word for word in words if not word.startswith("-")]
+    whole = any(_is_all(word) for word in call.arguments)
+    match call.subcommand:
+        case "add" | "stage":
+            return (
+                "the whole work tree would be staged"
+                if any(is_whole_repository(w) for w in call.arguments if w)
+                else None
+            )
+        case "clean":
+            return _clean(words, flags, operands)
+        case "reset":
+            hard = any(len(word) > 4 and "--hard".startswith(word) for word in words)
+            return "uncommitted work would be lost" if hard else None
+        case "checkout":
+            return "uncommitted work would be lost" if whole else None
+        case "restore":
+            staged_only = ("--staged" in words or "S" in flags) and not ("--worktree" in words or "W" in flags)
+            return "uncommitted work would be lost" if whole and not staged_only else None
+        case "switch":
+            return "uncommitted work would be lost" if "--discard-changes" in words else None
+        case "stash":
+            return "stashed work would be lost" if operands[:1] in (["clear"], ["drop"]) else None
+        case "rm":
+            cached = "--cached" in words or "--dry-run" in words or "n" in flags
+            return "the whole work tree would be removed" if whole and not cached else None
+        case "push":
+            return _push(words, flags, operands)
+        case "config":
+            return _config(call)
+        case "remote":
+            mirrors = any(word in ("--mirror", "--mirror=push") for word in words)
+            return "the remote would be set to mirror" if operands[:1] == ["add"] and mirrors else None
+        case "reflog":
+            return "the reflog would be lost" if operands[:1] in (["expire"], ["delete"]) else None
+        case "gc" | "prune":
+            now = any(re.search(r"--(?:prune|expire)=(?:now|all)", word) for word in words)
+            return "unreachable commits would be lost" if now or (call.subcommand == "prune" and not words) else None
+        case "filter-branch" | "filter-repo":
+            return "history would be rewritten"
+        case "update-ref":
+            return "a reference would be deleted" if "-d" in words or "--delete" in words else None
+        case _:
+            return None
+
+
+def _is_all(word: str) -> bool:
+    text = plain(word)
+    if not text or text.startswith("-"):
+        return False
+    return text in (":/", ":", ":/.", ":(top)") or is_here_or_above(text) or is_whole_repository(text)
+
+
+def _clean(words: list[str], flags: str, operands: list[str]) -> str | None:
+    forced = "f" in flags or any(len(word) > 3 and "--force".startswith(word) for word in words)
+    dry = "n" in flags or "--dry-run" in words
+    narrowed = any(not _is_all(word) for word in operands) and not any(_is_all(word) for word in operands)
+    return "untracked files would be lost" if forced and not dry and not (operands and narrowed) else None
+
+
+def _push(words: list[str], flags: str, operands: list[str]) -> str | None:
+    if "--dry-run" in words or "n" in flags:
+        return None
+    if "--delete" in words or "d" in flags or any(re.match(r":[^:]", operand) for operand in operands[1:]):
+        return "a remote branch would be deleted"
+    return "remote branches would be pruned" if "--prune" in words else None
+
+
+def _config(call: GitCall) -> str | None:
+    words = [plain(word) for word in call.arguments if not word.startswith("-")]
+    words = words[1:] if words[:1] in (["set"], ["add"]) else words
+    if len(words) < 2:
+        return None
+    key, value = words[0].lower(), words[1]
+    if re.fullmatch(r"remote\..*\.push", key) and value.startswith("+"):
+        return "a forced refspec would be stored"
+    if re.fullmatch(r"remote\..*\.mirror", key) and value.lower() in _TRUE:
+        return "the remote would be set to mirror"
+    return None

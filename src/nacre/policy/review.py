@@ -1,0 +1,132 @@
+"""The one entry of the guard: a command in, a verdict out.
+
+Invariant: it never raises and never fails open. Whatever goes wrong while reading or judging, a nesting beyond the
+limits, or a check that takes too long ends as a denial by rule `unchecked`.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from nacre.policy import embedded, git, machine, removal
+from nacre.policy.rule_file import Rule, rules_verdict
+from nacre.policy.verdict import ALLOWED, Verdict, strictest
+from nacre.script.alphabet import clean
+from nacre.script.budget import DEFAULT_SECONDS, Budget
+from nacre.script.invocation import Invocation, Reading
+from nacre.script.tree import UnreadableError
+from nacre.script.walk import read_script
+
+UNCHECKED: Final = "unchecked"
+Profile = Literal["default", "strict"]
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What is judged: the built-in rules of a profile, and the user's own."""
+
+    profile: Profile = "default"
+    rules: tuple[Rule, ...] = ()
+
+
+DEFAULT_POLICY: Final = Policy()
+
+_BUILT_IN: Final[tuple[tuple[str, str, Callable[[Invocation], str | None]], ...]] = (
+    (removal.RULE, removal.MESSAGE, removal.check),
+    (git.ADD_RULE, git.ADD_MESSAGE, git.check_add),
+    (git.PUSH_RULE, git.PUSH_MESSAGE, git.check_push),
+)
+# Nothing here can expand, quote, redirect input or name a program in another way, so a rule can only be about a
+# program whose name is spelled in the text.
+_NOTHING_TO_EXPAND: Final = re.compile(r"[A-Za-z0-9_./:,+@%=^\s;|&()>#-]*")
+_NAMED: Final = re.compile(r"rm|git|hub|eval|alias|source|(?:^|[\s;|&(])\.\s")
+
+
+def review(
+    command: str,
+    policy: Policy = DEFAULT_POLICY,
+    *,
+    environment: Mapping[str, str] | None = None,
+    seconds: float = DEFAULT_SECONDS,
+) -> Verdict:
+    """Judge a command before it runs.
+
+    `environment` holds variables of the tool's environment whose values may be used to resolve `$NAME`.
+    """
+    try:
+        if not policy.rules and policy.profile == "default" and _is_plain(command):
+            return ALLOWED
+        return _review(command, policy, dict(environment or {}), Budget(seconds))
+    except UnreadableError as exc:
+        return unchecked(str(exc))
+    # The guard must not fail open, whatever is wrong with it: every error is a denial.
+    except Exception as exc:  # noqa: BLE001
+        return unchecked(f"the checker failed ({type(exc).__name__})")
+
+
+def unchecked(reason: str) -> Verdict:
+    """The denial of what could not be judged."""
+    message = (
+        f"permission denied: this command could not be checked: {reason}. Write it more simply, or in smaller steps"
+    )
+    return Verdict("deny", UNCHECKED, message)
+
+
+def _is_plain(command: str) -> bool:
+    return _NOTHING_TO_EXPAND.fullmatch(command) is not None and _NAMED.search(command) is None
+
+
+def _review(command: str, policy: Policy, environment: dict[str, str], budget: Budget) -> Verdict:
+    verdicts = [_judge(command, policy, environment, budget)]
+    if "\r" in command and verdicts[0].decision != "deny":
+        # Run as given the carriage return is part of a word; a terminal or a converter would drop it.
+        verdicts.append(_judge(command.replace("\r", ""), policy, environment, budget))
+    return strictest(verdicts)
+
+
+def _judge(command: str, policy: Policy, environment: dict[str, str], budget: Budget) -> Verdict:
+    reading = read_script(clean(command), budget=budget, environment=environment)
+    denial = built_in_verdict(reading)
+    if denial is not None:
+        return denial
+    if policy.profile == "strict":
+        denial = _extended_verdict(reading, budget)
+        if denial is not None:
+            return denial
+    if policy.rules:
+        return rules_verdict(policy.rules, reading)
+    return ALLOWED
+
+
+def built_in_verdict(reading: Reading) -> Verdict | None:
+    """The first denial by one of the three rules that always hold."""
+    for invocation in reading.invocations:
+        for rule, message, check in _BUILT_IN:
+            reason = check(invocation)
+            if reason is not None:
+                return Verdict("deny", rule, message, invocation.span, f"{invocation}: {reason}")
+    return None
+
+
+def _extended_verdict(reading: Reading, budget: Budget) -> Verdict | None:
+    if reading.recursive_functions and reading.background:
+        return _extended(
+            "a function starts itself in the background without end", (0, 0), reading.recursive_functions[0]
+        )
+    for invocation in reading.invocations:
+        reason = machine.check(invocation) or embedded.deletes_in_code(invocation)
+        if reason is None:
+            for script in embedded.embedded_scripts(invocation):
+                inner = read_script(script, budget=budget)
+                denial = built_in_verdict(inner)
+                if denial is not None:
+                    reason = f"it would store or hand over the command {denial.subject.partition(': ')[0]!r}"
+                    break
+        if reason is not None:
+            return _extended(reason, invocation.span, str(invocation))
+    return None
+
+
+def _extended(reason: str, span: tuple[int, int], subject: str) -> Verdict:
+    return Verdict("deny", machine.RULE, machine.MESSAGE.format(reason=reason), span, subject)
