@@ -6,6 +6,7 @@ names the inode of the ordered copy before that copy takes the file's place, so 
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 from nacre.artifacts.layout import encode_record
@@ -19,6 +20,9 @@ def put_in_order(artifact: Artifact, sidecar: str, temporary: str) -> None:
         return
     head = artifact.extents[0].length if artifact.extents[0].start == 0 else 0
     marker = b"\n[nacre: %d bytes were dropped here]\n" % artifact.entry.dropped_bytes
+    # Made under the store's lock, so one that is there was left by a crash.
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(temporary)
     with open(temporary, "xb", opener=_private) as copy:
         try:
             for piece in artifact.blocks():

@@ -126,10 +126,9 @@ class ArtifactStore:
 
         if artifact_id not in self._logs():
             raise self._unknown(artifact_id)
-        with self._translated(), self._lock():
-            with self.open(artifact_id) as artifact:
-                put_in_order(artifact, self._sidecar(artifact_id), os.path.join(self.root, f".{artifact_id}.tmp"))
-                return artifact.entry.path
+        with self._translated(), self._lock(), self.open(artifact_id) as artifact:
+            put_in_order(artifact, self._sidecar(artifact_id), os.path.join(self.root, f".{artifact_id}.tmp"))
+            return artifact.entry.path
 
     def _allot(self, counter: int, kind: str, *, cap_bytes: int, head_bytes: int) -> ArtifactWriter:
         number, created_at = self._next_id(counter), time.time()
