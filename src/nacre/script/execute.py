@@ -122,7 +122,7 @@ def _with_input(inner: Inner, stdin: str | None) -> list[tuple[str, ...]]:
     if stdin is None or is_opaque(stdin):
         words: list[str] = [UNKNOWN]
         if stdin is not None:
-            words = [word if not is_opaque(word) else UNKNOWN for word in stdin.split()] or words
+            words = stdin.split() or words
     else:
         words = [word.strip("'\"") for word in stdin.replace("\0", "\n").split()]
     commands: list[tuple[str, ...]] = []

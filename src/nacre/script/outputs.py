@@ -205,6 +205,9 @@ def _sed(text: str, words: Argv) -> str | None:
         if match is None:
             return None
         _, pattern, new, flags = match.groups()
+        pattern = pattern.replace("[[:space:]]", r"\s").replace("[[:blank:]]", r"[ \t]").replace("[[:digit:]]", r"\d")
+        if "[[" in pattern:
+            return UNKNOWN
         try:
             replacement = re.sub(r"\\(\d)", r"\\g<\1>", new.replace("&", "\\g<0>"))
             pattern = (
