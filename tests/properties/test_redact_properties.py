@@ -62,14 +62,14 @@ def test_no_chunking_reveals_a_value(stream: tuple[dict[str, str], bytes], data:
     assert not any(form in left for _, form in redactor.to_forms())
 
 
-@given(streams())
-@settings(max_examples=100, deadline=None)
-def test_sampling_finds_what_searching_finds(stream: tuple[dict[str, str], bytes]) -> None:
+@given(streams(), st.sampled_from([2, 4]))
+@settings(max_examples=200, deadline=None)
+def test_sampling_finds_what_searching_finds(stream: tuple[dict[str, str], bytes], stride: int) -> None:
     secrets, text = stream
-    literals = [form for _, form in Redactor(secrets).to_forms() if len(form) >= redact_search.SHORTEST_SAMPLED]
+    literals = [form for _, form in Redactor(secrets).to_forms() if len(form) >= redact_search.SHORTEST_AT_FOUR]
     text = text * 2 + b"\xd8\x00\xdc\x00" + text
-    sampled = set(redact_search.Sample(literals).candidates(text)) if literals else set()
-    assert {literal for literal in literals if literal in text} <= sampled
+    expected = {(place, literal) for literal in literals for place in redact_search.places(text, literal)}
+    assert set(redact_search.Sample(literals, stride=stride).occurrences(text)) == expected
 
 
 @given(st.lists(st.binary(max_size=50), max_size=5))

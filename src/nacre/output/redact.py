@@ -53,7 +53,17 @@ class Form:
 class FormTable:
     """The forms of one environment, prepared once and shared by all its streams."""
 
-    __slots__ = ("_beginnings", "_carriers", "_joined", "_joined_forms", "_longest", "_search", "_starts", "forms")
+    __slots__ = (
+        "_beginnings",
+        "_carriers",
+        "_joined",
+        "_joined_forms",
+        "_longest",
+        "_search",
+        "_short_lines",
+        "_starts",
+        "forms",
+    )
 
     def __init__(self, forms: Iterable[tuple[str, bytes]]) -> None:
         unique: dict[bytes, Form] = {}
@@ -73,6 +83,7 @@ class FormTable:
             self._starts.append(at)
             at += len(form.flat) + 1
         # The first bytes of every form, shortest first line first: what a short end of text may turn into.
+        self._short_lines = any(form.head < UNBROKEN for form in self.forms)
         self._beginnings: dict[bytes, Form] = {}
         for form in self.forms:
             for length in range(1, min(UNBROKEN, len(form.flat))):
@@ -95,14 +106,14 @@ class FormTable:
 
     def held(self, text: bytes, flat: bytes) -> int:
         """How many bytes at the end of the text may be the beginning of a form."""
-        for length, form in self._unfinished(flat):
+        for length, form in self._unfinished(flat, ended=text.endswith((b"\n", b"\r"))):
             begin = last_bytes(text, length)
             if form is None or form.allows(text[begin:], length):
                 return len(text) - begin
         return 0
 
-    def _unfinished(self, flat: bytes) -> list[tuple[int, Form | None]]:
-        """List what the end of a text may be the beginning of, longest first."""
+    def _unfinished(self, flat: bytes, *, ended: bool) -> list[tuple[int, Form | None]]:
+        """List what the end of a text, perhaps of an ended line, may be the beginning of, longest first."""
         found: list[tuple[int, Form | None]] = []
         end = flat[-UNBROKEN:]
         at = self._joined.find(end) if len(end) == UNBROKEN else -1
@@ -116,9 +127,10 @@ class FormTable:
                     return [(min(self._longest - 1, len(flat)), None)]
             at = self._joined.find(end, at + 1)
         found.sort(key=lambda pair: -pair[0])
-        for length in range(min(UNBROKEN - 1, len(flat)), 0, -1):
-            if form_begun := self._beginnings.get(flat[-length:]):
-                found.append((length, form_begun))
+        if not ended or self._short_lines:
+            for length in range(min(UNBROKEN - 1, len(flat)), 0, -1):
+                if form_begun := self._beginnings.get(flat[-length:]):
+                    found.append((length, form_begun))
         return found
 
 
@@ -164,7 +176,7 @@ def last_bytes(text: bytes, count: int) -> int:
 def skip_bytes(text: bytes, at: int, count: int) -> int:
     """Where the text goes on after ``count`` bytes that are no line breaks."""
     while count:
-        end = min(len(text), at + count)
+        end = at + count
         count = text.count(b"\n", at, end) + text.count(b"\r", at, end)
         at = end
     return at
@@ -276,9 +288,11 @@ class Redactor:
             at, flat_at = skip_breaks(text, skip_bytes(text, at, place - flat_at)), place
             if at >= cut:
                 break
-            end = skip_bytes(text, at, len(form.flat))
-            if not form.allows(text[at:end], len(form.flat)):
-                continue
+            end = at + len(form.flat)
+            if not text.startswith(form.flat, at):
+                end = skip_bytes(text, at, len(form.flat))
+                if not form.allows(text[at:end], len(form.flat)):
+                    continue
             shown += (text[done:at], form.replacement)
             self.counts[form.name] = self.counts.get(form.name, 0) + 1
             done = at = end
