@@ -40,7 +40,9 @@ _BUILT_IN: Final[tuple[tuple[str, str, Callable[[Invocation], str | None]], ...]
 # Nothing here can expand, quote, redirect input or name a program in another way, so a rule can only be about a
 # program whose name is spelled in the text.
 _NOTHING_TO_EXPAND: Final = re.compile(r"[A-Za-z0-9_./:,+@%=^\s;|&()>#-]*")
-_NAMED: Final = re.compile(r"rm|git|hub|eval|alias|source|(?:^|[\s;|&(])\.\s")
+_NAMED: Final = re.compile(
+    r"rm|git|hub|eval|alias|source|(?:^|[\s;|&(])\.\s|sh(?![A-Za-z0-9_])|xargs|parallel|base(?:64|32)|xxd|openssl|rev|tr\s|[Mm]ake"
+)
 
 
 def review(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from nacre.script.alphabet import OUTSIDE, UNKNOWN, is_opaque, plain, settled
 from nacre.script.dataflow import MAX_ALTERNATIVES, Alternatives
-from nacre.script.outputs import echo, literal_output, printf
+from nacre.script.outputs import echo, printf
+from nacre.script.words import expand_tilde
 
 if TYPE_CHECKING:
     from nacre.script.walk import Call, Walk
@@ -28,6 +29,8 @@ def _declare(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
         if name.endswith("+"):
             walk.scope.append(name[:-1], (value,))
         elif equals and _NAME.fullmatch(name):
+            # The tilde after `=` expands, unless it was quoted.
+            value = expand_tilde(value) if word.partition("=")[2].startswith("~") else value
             walk.scope.assign(name, walk.scope.lookup(value) if reference else (value,))
     return ""
 
@@ -183,7 +186,7 @@ def _source(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
     if not words:
         return ""
     path = plain(words[0])
-    text = call.stdin if path in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0") else walk.scope.files.get(path)
+    text = call.stdin if path in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0") else walk.scope.file(path)
     return UNKNOWN if text is None else walk.run_text(text, call, wrapper="source")
 
 
@@ -215,12 +218,6 @@ def _let(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
         if match is not None:
             walk.scope.assign(match.group(1), (UNKNOWN,))
     return ""
-
-
-def _bind(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
-    """complete, compgen and the like: a command in an option."""
-    printed = literal_output(argv, call.stdin, walk.scope.files)
-    return UNKNOWN if printed is None else printed
 
 
 BUILTINS: "Final[dict[str, Builtin]]" = {

@@ -90,6 +90,13 @@ class Scope:
             return (self.environment[name],)
         return _GIVEN.get(name, _OUTSIDE)
 
+    def file(self, path: str) -> str | None:
+        """The text the script wrote to this path, None when it did not."""
+        return self.files.get(path.removeprefix("./"))
+
+    def keep_file(self, path: str, text: str) -> None:
+        self.files[path.removeprefix("./")] = text
+
     def is_assigned(self, name: str) -> bool:
         return name in self.variables
 

@@ -5,7 +5,7 @@ Gives the text the command would print, where that is known.
 """
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from nacre.script import builtins as shell_builtins
 from nacre.script.alphabet import NETWORK, OUTSIDE, UNKNOWN, is_opaque, plain
@@ -24,19 +24,22 @@ if TYPE_CHECKING:
 # Programs worth looking for behind a program we do not know.
 _SOUGHT: Final = frozenset(("rm", "git")) | SHELLS
 
-_INSIDE_SHELL: Final = frozenset(
-    ("command", "builtin", "exec", "coproc", "then", "do", "else", "!", "noglob", "nocorrect")
-)
+Lookup: TypeAlias = Literal["all", "builtins", "programs"]
+"""What a name may stand for: functions too, builtins and programs, or programs only."""
+_LOOKUPS: Final[dict[str, Lookup]] = {
+    **dict.fromkeys(("command", "builtin", "exec"), "builtins"),
+    **dict.fromkeys(("coproc", "then", "do", "else", "!", "noglob", "nocorrect"), "all"),
+}
 
 
-def execute(walk: "Walk", argv: tuple[str, ...], call: "Call", *, external: bool = False) -> str:
+def execute(walk: "Walk", argv: tuple[str, ...], call: "Call", *, lookup: Lookup = "all") -> str:
     """Record a command and all it would run; give what it would print."""
     if len(argv) > 1 and is_unset(argv[0]):
         # `$SUDO rm x`: with the variable unset the next word is the program.
-        execute(walk, argv[1:], call, external=external)
+        execute(walk, argv[1:], call, lookup=lookup)
     name = plain(argv[0]).replace(OUTSIDE, "")
     scope = walk.scope
-    if not external and name in scope.functions and len(call.via) <= 8:
+    if lookup == "all" and name in scope.functions:
         return walk.call_function(name, argv, call)
     program = scope.files.get("\0program:" + name)
     if program is not None:
@@ -46,7 +49,11 @@ def execute(walk: "Walk", argv: tuple[str, ...], call: "Call", *, external: bool
     if base in SHELLS:
         shell = shell_call(argv)
         if shell is not None:
-            script = {"text": shell.script, "stdin": call.stdin, "file": scope.files.get(shell.script)}[shell.source]
+            script = {"text": shell.script, "stdin": call.stdin, "file": scope.file(shell.script)}[shell.source]
+    elif name in ("source", ".") and len(argv) > 1:
+        script = scope.file(plain(argv[1]))
+    elif "/" in name:
+        script = scope.file(name)
     walk.found.append(
         Invocation(
             argv,
@@ -60,13 +67,13 @@ def execute(walk: "Walk", argv: tuple[str, ...], call: "Call", *, external: bool
             script,
         )
     )
-    builtin = None if external else shell_builtins.BUILTINS.get(name)
+    builtin = None if lookup == "programs" else shell_builtins.BUILTINS.get(name)
     if builtin is not None:
         return builtin(walk, argv, call)
     if base in SHELLS:
         return _shell(walk, argv, script, call)
-    if "/" in name and name in scope.files:
-        return walk.run_text(scope.files[name], call, wrapper=name, isolated=True, positional=argv[1:])
+    if "/" in name and script is not None:
+        return walk.run_text(script, call, wrapper=name, isolated=True, positional=argv[1:])
     inner = unwrap(argv)
     if inner is not None:
         return _wrapped(walk, argv, inner, call)
@@ -92,7 +99,7 @@ def _shell(walk: "Walk", argv: tuple[str, ...], script: str | None, call: "Call"
     inner = _deeper(call, basename(argv[0]))
     if shell.source == "stdin":
         inner = replace(inner, stdin=None)
-    return walk.run_text(script, inner, wrapper=argv[0], isolated=True, positional=shell.arguments)
+    return walk.run_text(script, inner, wrapper=shell.name, isolated=True, positional=shell.arguments)
 
 
 def _wrapped(walk: "Walk", argv: tuple[str, ...], inner: Inner, call: "Call") -> str:
@@ -106,12 +113,14 @@ def _wrapped(walk: "Walk", argv: tuple[str, ...], inner: Inner, call: "Call") ->
     printed: str | None = None
     for command in _with_input(inner, call.stdin):
         # `command cd x` and `builtin eval …` still reach builtins, but no function; a real program reaches neither.
-        text = execute(walk, command, deeper, external=name not in _INSIDE_SHELL)
+        text = execute(walk, command, deeper, lookup=_LOOKUPS.get(name, "programs"))
         printed = text if printed is None else printed
     for script in inner.scripts:
         text = walk.run_text(script, deeper, wrapper=name, isolated=True)
         printed = text if printed is None else printed
     walk.scope.variables = kept
+    if printed is None:
+        printed = literal_output(argv, call.stdin, walk.scope.files)
     return UNKNOWN if printed is None or inner.reads_arguments else printed
 
 
@@ -122,9 +131,9 @@ def _with_input(inner: Inner, stdin: str | None) -> list[tuple[str, ...]]:
     if stdin is None or is_opaque(stdin):
         words: list[str] = [UNKNOWN]
         if stdin is not None:
-            words = stdin.split() or words
+            words = _arguments(stdin, inner.separator) or words
     else:
-        words = [word.strip("'\"") for word in stdin.replace("\0", "\n").split()]
+        words = _arguments(stdin, inner.separator)
     commands: list[tuple[str, ...]] = []
     for command in inner.commands:
         if inner.placeholder and any(inner.placeholder in word for word in command):
@@ -135,6 +144,12 @@ def _with_input(inner: Inner, stdin: str | None) -> list[tuple[str, ...]]:
         else:
             commands.append((*command, *words))
     return commands
+
+
+def _arguments(text: str, separator: str | None) -> list[str]:
+    if separator is None:
+        return [word.strip("'\"") for word in text.split()]
+    return [word for word in text.removesuffix("\n").split(separator) if word]
 
 
 def _git(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
@@ -152,13 +167,13 @@ def _git(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
             rest = " ".join("'" + plain(word).replace("'", "'\\''") + "'" for word in git.arguments)
             walk.run_text(f"{text[1:]} {rest}", deeper, wrapper="git", isolated=True)
         else:
-            execute(walk, ("git", *text.split(), *git.arguments), deeper, external=True)
+            execute(walk, ("git", *text.split(), *git.arguments), deeper, lookup="programs")
         return UNKNOWN
     scripts, commands = inner_scripts(git, call.environment)
     for script in scripts:
         walk.run_text(script, deeper, wrapper="git", isolated=True)
     for command in commands:
-        execute(walk, command, deeper, external=True)
+        execute(walk, command, deeper, lookup="programs")
     printed = literal_output(argv, call.stdin, walk.scope.files)
     return UNKNOWN if printed is None else printed
 
@@ -171,19 +186,20 @@ def _side_effects(walk: "Walk", base: str, argv: tuple[str, ...], call: "Call") 
             walk.write_file(path, call.stdin, append="-a" in argv)
     elif base in ("cp", "ln", "mv", "install") and len(operands) == 2:
         source, target = operands
-        if source in walk.scope.files:
-            walk.scope.files[target] = walk.scope.files[source]
+        text = walk.scope.file(source)
+        if text is not None:
+            walk.scope.keep_file(target, text)
         elif basename(source) in _SOUGHT:
             for path in (target, "./" + target, target.rsplit("/", 1)[-1]):
                 walk.scope.files["\0program:" + path] = source
     elif base in ("curl", "wget"):
         for path in downloaded_files(argv):
-            walk.scope.files[path] = walk.scope.files["./" + path] = NETWORK
+            walk.scope.keep_file(path, NETWORK)
 
 
 def _behind_unknown(walk: "Walk", argv: tuple[str, ...], call: "Call") -> None:
     """A program we do not know may be a wrapper: look for a command among its words."""
     for index, word in enumerate(argv[1:], 1):
         if basename(word) in _SOUGHT and index + 1 < len(argv):
-            execute(walk, argv[index:], _deeper(call, basename(argv[0])), external=True)
+            execute(walk, argv[index:], _deeper(call, basename(argv[0])), lookup="programs")
             return

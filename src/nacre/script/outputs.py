@@ -121,11 +121,15 @@ def _converted(match: re.Match[str], arguments: list[str]) -> str:
     return UNKNOWN
 
 
+def _padded(text: str) -> str:
+    return text + "=" * (-len(text) % 4)
+
+
 def _base64(text: str, words: Argv) -> str | None:
     if not any(re.fullmatch(r"-[a-zA-Z]*[dD][a-zA-Z]*|--decode|--d\w*", word) for word in words):
         return None
     try:
-        return base64.b64decode(re.sub(r"[^A-Za-z0-9+/=]", "", text) + "==").decode("utf-8", "replace")
+        return base64.b64decode(_padded(re.sub(r"[^A-Za-z0-9+/]", "", text))).decode("utf-8", "replace")
     except (binascii.Error, ValueError):
         return UNKNOWN
 

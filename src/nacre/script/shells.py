@@ -41,6 +41,8 @@ class ShellCall:
     """The text, or the path of the file."""
     arguments: tuple[str, ...]
     """What the script sees as $1, $2 …"""
+    name: str = "bash"
+    """What it sees as $0."""
 
 
 def shell_call(argv: tuple[str, ...]) -> ShellCall | None:
@@ -71,7 +73,9 @@ def shell_call(argv: tuple[str, ...]) -> ShellCall | None:
         index += 1
     rest = argv[index:]
     if wants_text:
-        return ShellCall("text", plain(rest[0]), tuple(rest[2:])) if rest else None
+        return (
+            ShellCall("text", plain(rest[0]), tuple(rest[2:]), plain(rest[1]) if rest[1:] else "bash") if rest else None
+        )
     if wants_stdin or not rest:
         return ShellCall("stdin", "", tuple(rest))
     path = plain(rest[0])

@@ -247,6 +247,8 @@ class Walk:
         if isolated:
             outer.files.update(self.scope.files)
             self.scope = outer
+        if text == UNKNOWN:
+            text = UNKNOWN + "\n"
         if command.pipe_out:
             self.piped, self.upstream = text, self.last_argv
         elif text:
@@ -265,12 +267,11 @@ class Walk:
             if targets:
                 self.found.append(Invocation((), span, targets=targets, directory=self.scope.directory))
             return ""
-        kept = self.scope.variables
         environment: tuple[tuple[str, str], ...] = ()
+        kept: dict[str, Alternatives | None] = {}
         if command.assignments:
-            declares = words[0].fixed in shell_builtins.DECLARING
-            if not declares:
-                self.scope.variables = dict(kept)
+            if words[0].fixed not in shell_builtins.DECLARING:
+                kept = {item.name: self.scope.variables.get(item.name) for item in command.assignments}
             self._assign(command.assignments)
             environment = tuple((a.name, _scalar(self.scope.lookup(a.name)[0])) for a in command.assignments)
         call = Call(span, stdin, upstream, targets, environment)
@@ -283,8 +284,11 @@ class Walk:
             printed = execute(self, argv, call) if argv else ""
             output = printed if position == 0 and not output else output
             self.last_argv = argv
-        if command.assignments and words[0].fixed not in shell_builtins.DECLARING:
-            self.scope.variables = kept
+        for name, before in kept.items():
+            if before is None:
+                self.scope.variables.pop(name, None)
+            else:
+                self.scope.variables[name] = before
         if sink is not None:
             self._write(sink[1], output, append=sink[0] == ">>")
             return ""
@@ -311,6 +315,7 @@ class Walk:
             self.scope = self.scope.copy()
         if positional is not None:
             self.scope.positional = (tuple(settled(word) for word in positional),)
+            self.scope.assign("0", (wrapper,))
         self.output, self.stdin = [], call.stdin
         program = read(plain(text), self.budget)
         self.background = self.background or program.background
@@ -360,7 +365,8 @@ class Walk:
             values: Alternatives
             if item.values is not None:
                 lists = expand_words(item.values, self)
-                values = tuple(tuple(settled(item) for item in fields) for fields in lists)
+                values = tuple(tuple(settled(part) for part in fields) for fields in lists)
+                self._assign_keys(item.name, lists[0])
             elif item.value is not None:
                 values = tuple(plain(text) for text in expand_text(item.value, self))
             else:
@@ -374,6 +380,13 @@ class Walk:
                 self.scope.append(name, values)
             else:
                 self.scope.assign(name, values)
+
+    def _assign_keys(self, name: str, fields: tuple[str, ...]) -> None:
+        """`name=([key]=value …)`."""
+        for text in fields:
+            key, equals, value = plain(text).partition("]=")
+            if equals and key.startswith("["):
+                self.scope.assign(f"{name}[{key[1:]}]", (value,))
 
     def _redirects(
         self, redirects: list[Redirect]
@@ -393,7 +406,8 @@ class Walk:
                 case "<<<":
                     stdin = plain(text) + "\n"
                 case "<" | "<>":
-                    stdin = self.scope.files.get(plain(text), UNKNOWN)
+                    stdin = self.scope.file(plain(text))
+                    stdin = UNKNOWN if stdin is None else stdin
                 case "<&":
                     pass
                 case _:
@@ -409,9 +423,8 @@ class Walk:
         if path in self.consumers:
             self.captured(self.consumers[path], text)
         elif not is_opaque(path) and path not in ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"):
-            before = self.scope.files.get(path, "") if append else ""
-            self.scope.files[path] = before + text
-            self.scope.files[path.removeprefix("./")] = before + text
+            before = (self.scope.file(path) or "") if append else ""
+            self.scope.keep_file(path, before + text)
 
     def write_file(self, path: str, text: str, *, append: bool = False) -> None:
         """For programs that write files themselves, such as tee."""

@@ -72,7 +72,7 @@ def expand_text(word: Word, runner: Runner) -> list[str]:
         if isinstance(part, Fixed):
             text = part.text
             if not part.quoted and position == 0:
-                text = _tilde(text)
+                text = expand_tilde(text)
             pieces = [shield(text) if part.quoted else text]
         else:
             pieces = [value if isinstance(value, str) else " ".join(value) for value, _ in _part_values(part, runner)]
@@ -86,7 +86,7 @@ def _expand_parts(parts: tuple[Part, ...], runner: Runner) -> list[Fields]:
     states: list[_Partial] = [((), None)]
     for position, part in enumerate(parts):
         if isinstance(part, Fixed):
-            text = shield(part.text) if part.quoted else _tilde(part.text) if position == 0 else part.text
+            text = shield(part.text) if part.quoted else expand_tilde(part.text) if position == 0 else part.text
             states = [(done, text if current is None else current + text) for done, current in states]
             continue
         values = _part_values(part, runner)
@@ -154,7 +154,7 @@ def _split(done: Fields, current: str | None, text: str, runner: Runner) -> _Par
     return done, (current or "") + "".join(run) if run else current
 
 
-def _tilde(text: str) -> str:
+def expand_tilde(text: str) -> str:
     """Expand a leading `~`, `~+`, `~-` or `~name`."""
     if not text.startswith("~"):
         return text

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from nacre.script.alphabet import UNKNOWN, plain
+from nacre.script.escapes import decode
 
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 
@@ -25,6 +26,8 @@ class Inner:
     """Arguments are added from standard input (xargs, parallel)."""
     placeholder: str = ""
     """The word that is replaced by each line of input."""
+    separator: str | None = None
+    """What stands between the arguments in the input; None for blanks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -458,7 +461,9 @@ def _xargs(argv: tuple[str, ...]) -> Inner:
     placeholder = plain(
         values.get("-I") or values.get("--replace") or ("{}" if {"-i", "--replace"} & values.keys() else "")
     )
-    return Inner((rest,), reads_arguments=True, placeholder=placeholder)
+    delimiter = values.get("-d") or values.get("--delimiter")
+    separator = "\0" if {"-0", "--null"} & values.keys() else decode(plain(delimiter)) if delimiter else None
+    return Inner((rest,), reads_arguments=True, placeholder=placeholder, separator=separator)
 
 
 def _parallel(argv: tuple[str, ...]) -> Inner:

@@ -1,0 +1,71 @@
+"""What follows from a verdict: allow goes on, deny raises, ask goes to whoever may answer.
+
+With nobody to ask, an `ask` is a denial that says how to allow the command.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Awaitable, Callable, Mapping
+
+from nacre.errors import ConfigError, DeniedError
+from nacre.policy.review import Policy, review
+from nacre.policy.rule_file import RuleFileError, load_rules
+from nacre.policy.verdict import Verdict
+from nacre.profile import Profile
+from nacre.settings import PolicySettings
+
+Approver = Callable[[str, Verdict], Awaitable[bool]]
+"""Given the command and the verdict, whether to run it."""
+
+
+def is_guarded(profile: Profile, settings: PolicySettings) -> bool:
+    return profile.guard if settings.guard == "contract" else settings.guard == "on"
+
+
+async def approve(
+    command: str, settings: PolicySettings, environment: Mapping[str, str], approver: Approver | None
+) -> None:
+    """Return when the command may run.
+
+    Raises:
+        DeniedError: it may not.
+        ConfigError: the rules cannot be read, so nothing may run.
+    """
+    verdict = review(command, policy_of(settings), environment=environment)
+    if verdict.decision == "allow":
+        return
+    if verdict.decision == "ask":
+        if approver is not None and await approver(command, verdict):
+            return
+        raise DeniedError(f"{verdict.message} ({_how_to_allow(settings, approver)})", rule=verdict.rule)
+    raise DeniedError(verdict.message, rule=verdict.rule)
+
+
+def _how_to_allow(settings: PolicySettings, approver: Approver | None) -> str:
+    if approver is not None:
+        return "it was not approved"
+    return f"it needs approval and nobody can be asked here; to allow it, add a rule to {settings.rules_file}"
+
+
+def policy_of(settings: PolicySettings) -> Policy:
+    """The policy that the settings describe; a rule file is read again when it has changed."""
+    if settings.rules_file is None:
+        return Policy(settings.guard_profile)
+    path = os.path.expanduser(settings.rules_file)
+    try:
+        stamp = os.stat(path).st_mtime_ns
+    except OSError as error:
+        raise ConfigError(f"the rule file {path} cannot be read: {error.strerror}", source=path) from error
+    return _policy(settings.guard_profile, path, stamp)
+
+
+@functools.lru_cache(maxsize=8)
+def _policy(profile: str, path: str, stamp: int) -> Policy:
+    try:
+        with open(path, encoding="utf-8") as file:
+            rules = load_rules(file.read(), path)
+    except (RuleFileError, OSError, UnicodeDecodeError) as error:
+        raise ConfigError(str(error), source=path) from error
+    return Policy("strict" if profile == "strict" else "default", rules)
