@@ -24,6 +24,15 @@ from nacre.settings import Settings
 
 FILE_NAME = "nacre.toml"
 
+_NAMES = tuple[str, ...]
+_WORDS: dict[Any, str] = {
+    int: "a whole number >= 0",
+    float: "a number >= 0",
+    bool: "true or false",
+    str: "a text",
+    _NAMES: "a list of texts",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -152,6 +161,8 @@ def _parse(text: str, field: dataclasses.Field[Any], variable: str) -> Any:
     value: Any = text
     if bool in kinds and text.lower() in ("1", "true", "yes", "on", "0", "false", "no", "off"):
         value = text.lower() in ("1", "true", "yes", "on")
+    elif _NAMES in kinds:
+        value = [name.strip() for name in text.split(",") if name.strip()]
     elif int in kinds or float in kinds:
         try:
             value = int(text) if int in kinds else float(text)
@@ -177,6 +188,8 @@ def _checked(value: Any, field: dataclasses.Field[Any], where: str) -> Any:
         elif kind is int and isinstance(value, int) and not isinstance(value, bool):
             if value >= 0:
                 return value
+        elif kind is _NAMES and isinstance(value, list) and all(isinstance(name, str) for name in value):
+            return tuple(value)
         elif kind in (bool, str) and isinstance(value, kind):
             return value
     raise ConfigError(f"{where} is {value!r}; accepted: {_spell(kinds)}", source=where, key=field.name)

@@ -19,14 +19,14 @@ from nacre.artifacts.store import ArtifactStore
 from nacre.backends.contained import ContainedBackend
 from nacre.backends.direct import DirectBackend
 from nacre.backends.wardens import unsupported_reason
-from nacre.command import Command
-from nacre.errors import BackendUnavailableError, InvalidRequestError, NacreError
+from nacre.errors import BackendUnavailableError, DeniedError, NacreError
 from nacre.execution.capture import Capture, Nowhere, Passthrough
 from nacre.execution.live import LiveTail
 from nacre.execution.run import Run
 from nacre.execution.summary import notices_of, outcome_of
 from nacre.jobs.table import JobTable
-from nacre.planning.environment import EnvironmentEntryError, child_environment
+from nacre.planning.plan import Plan, plan
+from nacre.policy.approval import Approver, approve, is_guarded
 from nacre.process import Backend, Ending
 from nacre.profile import Background, Profile
 from nacre.request import ShellRequest
@@ -37,39 +37,35 @@ from nacre.settings import Settings
 class Engine:
     """Runs commands on this machine with one configuration."""
 
-    def __init__(self, settings: Settings, state_dir: Path, *, environ: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        state_dir: Path,
+        *,
+        environ: Mapping[str, str] | None = None,
+        approver: Approver | None = None,
+    ) -> None:
         self.settings = settings
         self.state_dir = state_dir
         self.artifacts = ArtifactStore(state_dir / "artifacts")
         self.jobs = JobTable(state_dir)
         self._environ = environ
+        self._approver = approver
         self._backends: dict[bool, Backend] = {}
 
-    # Plan.
+    # Review and plan.
 
-    def plan(self, request: ShellRequest, profile: Profile, *, cwd: str) -> Command:
-        """Every decision about the command, made before anything is started."""
-        settings = self.settings.execution
+    async def prepare(self, request: ShellRequest, profile: Profile, *, cwd: str) -> Plan:
+        """Judge the command as it was written, then decide how it runs; raises before anything is started."""
         environ = os.environ if self._environ is None else self._environ
-        directory = cwd if request.cwd is None else os.path.join(cwd, request.cwd)
-        if profile.environment == "inherited":
-            env = dict(environ)
-        else:
+        planned = plan(request, profile, self.settings, cwd=cwd, environ=environ)
+        if is_guarded(profile, self.settings.policy):
             try:
-                env = child_environment(environ, per_call_env=request.env).kept
-            except EnvironmentEntryError as error:
-                raise InvalidRequestError(f"field 'env': {error}", field="env") from error
-            env["PWD"] = directory
-        return Command(
-            script=request.command,
-            cwd=directory,
-            env=env,
-            timeout=profile.timeout if request.timeout is None else request.timeout,
-            grace=profile.grace if settings.grace_seconds is None else settings.grace_seconds,
-            streams=profile.streams,
-            # Only a script with a pipe can hide a stage, and others should not pay for the look.
-            stages="|" in request.command,
-        )
+                await approve(request.command, self.settings.policy, planned.command.env, self._approver)
+            except DeniedError as error:
+                self._log(profile, planned, {"outcome": "denied", "rule": error.rule})
+                raise
+        return planned
 
     # Run to the end.
 
@@ -82,30 +78,37 @@ class Engine:
         live: LiveTail | None = None,
         passthrough: Passthrough | None = None,
     ) -> ShellResult:
-        command = self.plan(request, profile, cwd=cwd)
-        capture = Capture(self.artifacts, profile, self.settings.output, live=live, passthrough=passthrough)
+        planned = await self.prepare(request, profile, cwd=cwd)
+        capture = Capture(
+            self.artifacts,
+            profile,
+            self.settings.output,
+            redactor=planned.redactor,
+            live=live,
+            passthrough=passthrough,
+        )
         backend = self._backend(profile)
         try:
-            return await self._run(backend, command, profile, capture)
+            return await self._run(backend, planned, profile, capture)
         except BackendUnavailableError as error:
             if self.settings.execution.containment != "auto" or isinstance(backend, DirectBackend):
                 raise
             fallback = DirectBackend(str(error), mark=profile.environment != "inherited")
-            return await self._run(fallback, command, profile, capture)
+            return await self._run(fallback, planned, profile, capture)
         finally:
             capture.close()
 
-    async def _run(self, backend: Backend, command: Command, profile: Profile, capture: Capture) -> ShellResult:
-        run = Run.start(backend, command, capture)
+    async def _run(self, backend: Backend, planned: Plan, profile: Profile, capture: Capture) -> ShellResult:
+        run = Run.start(backend, planned.command, capture)
         try:
             ending = await run.wait()
             await run.settle()
         except asyncio.CancelledError:
-            self._log(profile, command, {"outcome": "stopped", "durationMs": round(run.elapsed * 1000)})
+            self._log(profile, planned, {"outcome": "stopped", "durationMs": round(run.elapsed * 1000)})
             raise
         finally:
             run.release()
-        return self._summarise(run, ending, profile, capture, backend.notice)
+        return self._summarise(run, ending, planned, profile, capture, backend.notice)
 
     def _backend(self, profile: Profile) -> Backend:
         """Where the command runs; the mark of the fallback would be seen in an inherited environment."""
@@ -126,7 +129,13 @@ class Engine:
     # Summarise.
 
     def _summarise(
-        self, run: Run, ending: Ending, profile: Profile, capture: Capture, backend_notice: str | None
+        self,
+        run: Run,
+        ending: Ending,
+        planned: Plan,
+        profile: Profile,
+        capture: Capture,
+        backend_notice: str | None,
     ) -> ShellResult:
         outcome = outcome_of(ending, run.command.timeout)
         keep_all = profile.keep_partial and isinstance(outcome, TimedOut)
@@ -144,15 +153,15 @@ class Engine:
             survivors=run.survivors,
             notices=tuple(notices),
         )
-        problem = self._log(profile, run.command, _entry(result))
+        problem = self._log(profile, planned, _entry(result))
         return replace(result, notices=(*result.notices, problem)) if problem else result
 
-    def _log(self, profile: Profile, command: Command, facts: Mapping[str, Any]) -> str | None:
+    def _log(self, profile: Profile, planned: Plan, facts: Mapping[str, Any]) -> str | None:
         entry = {
             "time": time.time(),
             "contract": profile.contract,
-            "command": command.script,
-            "cwd": command.cwd,
+            "command": planned.redactor.redact_text(planned.command.script),
+            "cwd": planned.command.cwd,
             **facts,
         }
         return audit.append(self.state_dir, entry, cap_bytes=self.settings.log.log_cap_bytes)
@@ -161,7 +170,8 @@ class Engine:
 
     async def background(self, request: ShellRequest, profile: Profile, *, cwd: str) -> Background:
         """Start the command as a job that outlives this program."""
-        command = self.plan(request, profile, cwd=cwd)
+        planned = await self.prepare(request, profile, cwd=cwd)
+        command = planned.command
         settings = self.settings.jobs
         self.jobs.prune(max_age_seconds=settings.job_hours * 3600)
         job_id, directory = self.jobs.allot()
@@ -169,9 +179,10 @@ class Engine:
             "directory": str(directory),
             "headBytes": settings.job_head_bytes,
             "capBytes": settings.job_cap_bytes,
+            "hidden": [(name, form.decode("latin-1")) for name, form in planned.redactor.to_forms()],
             "record": {
                 "id": job_id,
-                "command": command.script,
+                "command": planned.redactor.redact_text(command.script),
                 "cwd": command.cwd,
                 "contract": profile.contract,
                 "timeout": command.timeout,
@@ -188,7 +199,7 @@ class Engine:
         except NacreError:
             self.jobs.discard(directory)
             raise
-        problem = self._log(profile, command, {"outcome": "background", "jobId": job_id, "pid": pid})
+        problem = self._log(profile, planned, {"outcome": "background", "jobId": job_id, "pid": pid})
         output_file = str(directory / "output")
         return Background(job_id=job_id, pid=pid, output_file=output_file, notices=(problem,) if problem else ())
 
@@ -221,14 +232,16 @@ _ENGINES: dict[tuple[object, ...], Engine] = {}
 _MOST_ENGINES = 64
 
 
-def from_environment(*, cwd: str | None = None, settings: Settings | None = None) -> Engine:
+def from_environment(
+    *, cwd: str | None = None, settings: Settings | None = None, approver: Approver | None = None
+) -> Engine:
     """The engine that this process's environment and files describe, as they are now."""
     directory = cwd or os.getcwd()
-    key = (settings, *config.fingerprint(os.environ, cwd=directory))
+    key = (settings, approver, *config.fingerprint(os.environ, cwd=directory))
     engine = _ENGINES.get(key)
     if engine is None:
         loaded = config.load(os.environ, cwd=directory)
         if len(_ENGINES) >= _MOST_ENGINES:
             _ENGINES.clear()
-        engine = _ENGINES[key] = Engine(settings or loaded.settings, loaded.state_dir)
+        engine = _ENGINES[key] = Engine(settings or loaded.settings, loaded.state_dir, approver=approver)
     return engine

@@ -50,6 +50,32 @@ class JobSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PolicySettings:
+    guard: Literal["contract", "on", "off"] = _setting(
+        "contract",
+        "judge commands before they run; `contract` leaves it to each (basic: off, others: on)",
+        loosens=True,
+    )
+    guard_profile: Literal["default", "strict"] = _setting(
+        "default",
+        "strict also denies the same damage by other means (dd, find -delete, git clean, curl | sh …)",
+        loosens=True,
+    )
+    rules_file: str | None = _setting(None, "a TOML file of your own allow, ask and deny rules", loosens=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentSettings:
+    env_filter: Literal["contract", "on", "off"] = _setting(
+        "contract", "keep secrets out of commands; `contract` leaves it to each (basic: off, others: on)", loosens=True
+    )
+    env_profile: Literal["default", "strict"] = _setting("default", "strict passes core variables only", loosens=True)
+    env_allow: tuple[str, ...] = _setting(
+        (), "names or patterns with * that are kept although they look like secrets", loosens=True
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LogSettings:
     log_cap_bytes: int = _setting(32 * MIB, "the audit log is turned over at this size; one older part is kept")
 
@@ -59,4 +85,6 @@ class Settings:
     execution: ExecutionSettings = field(default_factory=ExecutionSettings)
     output: OutputSettings = field(default_factory=OutputSettings)
     jobs: JobSettings = field(default_factory=JobSettings)
+    policy: PolicySettings = field(default_factory=PolicySettings)
+    environment: EnvironmentSettings = field(default_factory=EnvironmentSettings)
     log: LogSettings = field(default_factory=LogSettings)

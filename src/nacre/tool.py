@@ -16,6 +16,7 @@ from nacre.contracts import contract_named
 from nacre.contracts.contract import Reply, Scene
 from nacre.errors import NacreError
 from nacre.execution.live import INTERVAL_SECONDS, LiveTail
+from nacre.policy.approval import Approver
 from nacre.profile import Background
 from nacre.result import ShellResult
 from nacre.settings import Settings
@@ -40,11 +41,17 @@ class Tool:
     """
 
     def __init__(
-        self, contract: str = "workspace", *, cwd: str | None = None, settings: Settings | None = None
+        self,
+        contract: str = "workspace",
+        *,
+        cwd: str | None = None,
+        settings: Settings | None = None,
+        approver: Approver | None = None,
     ) -> None:
         self._contract = contract_named(contract)
         self._cwd = None if cwd is None else os.path.abspath(cwd)
         self._settings = settings
+        self._approver = approver
         self._engine: engines.Engine | None = None
 
     async def __aenter__(self) -> Self:
@@ -64,7 +71,7 @@ class Tool:
     @property
     def engine(self) -> engines.Engine:
         if self._engine is None:
-            self._engine = engines.from_environment(cwd=self.cwd, settings=self._settings)
+            self._engine = engines.from_environment(cwd=self.cwd, settings=self._settings, approver=self._approver)
         return self._engine
 
     def schema(self) -> dict[str, Any]:
@@ -91,7 +98,7 @@ class Tool:
     async def stream(self, arguments: object) -> AsyncIterator[Update | Reply]:
         """Run one tool call and yield its live tail, then the reply.
 
-        A slow reader slows nothing down: what it misses is in the next update. Leaving the loop early stops the command.
+        A slow reader slows nothing down: what it misses is in the next update. Leaving early stops the command.
         """
         live = LiveTail()
         call = asyncio.create_task(self._call(arguments, live))

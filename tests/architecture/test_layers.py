@@ -21,9 +21,8 @@ LAYERS = [
     {"execution"},
     {"artifacts", "backends"},
     {"planning", "policy", "minimize"},
-    {"profile"},
+    {"profile", "warden"},
     {"script", "output"},
-    {"warden"},
     {"audit", "config"},
     {"request", "command", "process", "result", "settings", "errors"},
 ]

@@ -43,8 +43,7 @@ def test_ids_of_several_processes_never_collide(home: Path) -> None:
         "print(*[table.allot()[0] for _ in range(25)])"
     )
     workers = [
-        subprocess.Popen([sys.executable, "-c", script, str(home)], stdout=subprocess.PIPE, text=True)
-        for _ in range(4)
+        subprocess.Popen([sys.executable, "-c", script, str(home)], stdout=subprocess.PIPE, text=True) for _ in range(4)
     ]
     ids = [job_id for worker in workers for job_id in worker.communicate()[0].split()]
     assert sorted(ids, key=lambda job_id: int(job_id[3:])) == [f"bg_{number}" for number in range(1, 101)]
@@ -115,7 +114,9 @@ def test_a_completion_line_that_was_written_is_not_written_again(home: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "content", ["{half", "[]", json.dumps({"id": "bg_1", "state": "running", "version": 99})], ids=["half", "list", "newer"]
+    "content",
+    ["{half", "[]", json.dumps({"id": "bg_1", "state": "running", "version": 99})],
+    ids=["half", "list", "newer"],
 )
 def test_a_damaged_record_is_named_and_left_alone(home: Path, content: str) -> None:
     table = JobTable(home)

@@ -56,7 +56,7 @@ class ContainedProcess:
         try:
             request = _request(command, outputs=len(writers), job=job)
             passed = [*writers, *readers] if job is not None else writers
-            sock.setblocking(True)
+            sock.settimeout(None)
             _send(sock, request | {"fds": len(passed)}, passed)
             if job is None:
                 for stream, fd in enumerate(readers, start=1):
@@ -68,7 +68,7 @@ class ContainedProcess:
         finally:
             for fd in [*writers, *readers]:
                 os.close(fd)
-        sock.setblocking(False)
+        sock.settimeout(0)
         self._loop.add_reader(sock.fileno(), self._heard)
 
     def _watch(self, stream: int, fd: int) -> None:
@@ -178,9 +178,9 @@ class ContainedProcess:
         if job is not None:
             message["job"] = dict(job)
         try:
-            self._sock.setblocking(True)
+            self._sock.settimeout(None)
             _send(self._sock, message, fds)
-            self._sock.setblocking(False)
+            self._sock.settimeout(0)
         finally:
             for fd in fds:
                 os.close(fd)

@@ -8,13 +8,12 @@ import os
 import platform
 import shutil
 import subprocess
-import sys
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from nacre import config
 from nacre.backends.wardens import unsupported_reason
 from nacre.command import SHELL
+from nacre.policy.review import review
 from nacre.running import run_sync
 
 EPILOG = "Exits with 1 when a promise cannot be kept here."
@@ -84,10 +83,7 @@ def _state() -> Finding:
 
 
 def _guard() -> Finding:
-    source = Path(sys.modules["nacre"].__file__ or "").parent
-    try:
-        import tree_sitter
-        import tree_sitter_bash
-    except ImportError as error:
-        return Finding("guard", ok=False, says=str(error), advice=f"install nacre again ({source})")
-    return Finding("guard", ok=True, says=f"{tree_sitter.__name__} and {tree_sitter_bash.__name__} are there")
+    verdict = review("rm -rf /")
+    if verdict.rule == "no_dangerous_rm":
+        return Finding("guard", ok=True, says="commands are judged before they run")
+    return Finding("guard", ok=False, says=verdict.message, advice="install nacre again, with its dependencies")

@@ -73,7 +73,8 @@ class Basic:
         return ShellRequest(command=command_of(arguments_of(arguments, known=["command"])))
 
     def present(self, result: ShellResult | Background) -> Reply:
-        assert isinstance(result, ShellResult) and result.stderr is not None
+        assert isinstance(result, ShellResult)
+        assert result.stderr is not None
         if (problem := _problem(result)) is not None:
             return _error(problem, result.notices)
         stdout, stderr = result.output.text, result.stderr.text

@@ -9,6 +9,7 @@ from nacre.artifacts.store import ArtifactStore
 from nacre.artifacts.writer import ArtifactWriter
 from nacre.execution.live import LiveTail
 from nacre.output.capture import Captured
+from nacre.output.redact import Redactor
 from nacre.output.window import Window
 from nacre.profile import Profile
 from nacre.result import ArtifactRef, Output
@@ -35,6 +36,7 @@ class Capture:
         profile: Profile,
         settings: OutputSettings,
         *,
+        redactor: Redactor,
         live: LiveTail | None = None,
         passthrough: Passthrough | None = None,
     ) -> None:
@@ -45,6 +47,7 @@ class Capture:
 
         shape = profile.capture
         self._profile = profile
+        self._redactors = [redactor.fresh() for _ in _KINDS[profile.streams]] if redactor else []
         self._live = live
         self._passthrough = passthrough
         self._spills = [
@@ -53,6 +56,12 @@ class Capture:
         ]
 
     def feed(self, stream: int, buffer: bytearray, size: int) -> None:
+        if self._redactors:
+            buffer = bytearray(self._redactors[stream - 1].feed(memoryview(buffer)[:size]))
+            size = len(buffer)
+        self._take(stream, buffer, size)
+
+    def _take(self, stream: int, buffer: bytearray, size: int) -> None:
         self._spills[stream - 1].feed(buffer, size)
         if self._live is not None:
             self._live.feed(buffer, size)
@@ -61,6 +70,7 @@ class Capture:
 
     def outputs(self, *, keep_all: bool) -> tuple[list[Output], list[str]]:
         """What is shown of each stream, and the notices about what could not be kept."""
+        self._flush()
         outputs = []
         problems = []
         for spill in self._spills:
@@ -74,8 +84,16 @@ class Capture:
                 problems.append(f"the full output could not be kept: {result.error}")
         return outputs, problems
 
+    def _flush(self) -> None:
+        """Let go of what a redactor held back as the possible beginning of a secret."""
+        redactors, self._redactors = self._redactors, []
+        for stream, redactor in enumerate(redactors, start=1):
+            if rest := redactor.flush():
+                self._take(stream, bytearray(rest), len(rest))
+
     def close(self) -> None:
         """End the artifacts of a run that gave no result; what they hold is kept."""
+        self._flush()
         for spill in self._spills:
             spill.finish()
 

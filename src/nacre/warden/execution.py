@@ -321,7 +321,7 @@ class Execution:
             return False
         self._last_output = time.monotonic()
         if self._job is not None:
-            self._job.output.write(memoryview(data))
+            self._job.write(data)
         return True
 
     def _drain_now(self) -> None:

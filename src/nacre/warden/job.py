@@ -15,6 +15,7 @@ from nacre.warden import children, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nacre.output.redact import Redactor
     from nacre.warden.record import Record
 
 FALLOC_FL_KEEP_SIZE = 1
@@ -62,7 +63,7 @@ class JobOutput:
                 self._size += written
                 data = data[written:]
         except OSError as error:
-            self.error = os.strerror(error.errno)
+            self.error = error.strerror or str(error)
             self.dropped += len(data)
             return
         self._cap()
@@ -92,6 +93,12 @@ class Job:
         self.directory: str = spec["directory"]
         self.record: Record = spec["record"]
         self._lock: int | None = record.lock(self.directory)
+        self._redactor: Redactor | None = None
+        if spec.get("hidden"):
+            # The values come over the socket and are never on disk.
+            from nacre.output.redact import Redactor
+
+            self._redactor = Redactor.from_forms((name, form.encode("latin-1")) for name, form in spec["hidden"])
         try:
             self.output = JobOutput(
                 os.path.join(self.directory, record.OUTPUT),
@@ -101,6 +108,10 @@ class Job:
         except OSError:
             self._unlock()
             raise
+
+    def write(self, data: bytes) -> None:
+        """Append what the command wrote, without the values that were taken out of its environment."""
+        self.output.write(memoryview(data if self._redactor is None else self._redactor.feed(data)))
 
     def started(self, leader: int) -> None:
         self.record |= {
@@ -117,6 +128,8 @@ class Job:
 
     def finished(self, facts: Record) -> None:
         """Write the final status, then the completion line; nobody changes either afterwards."""
+        if self._redactor is not None:
+            self.output.write(memoryview(self._redactor.flush()))
         self.record |= final_state(facts)
         self.record |= {
             "endedAt": time.time(),

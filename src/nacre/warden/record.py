@@ -92,7 +92,7 @@ def close_output(directory: str, record: Record, *, recovering: bool = False) ->
         try:
             fd = os.open(os.path.join(directory, OUTPUT), os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError as error:
-            record["outputError"] = f"the completion line could not be written: {os.strerror(error.errno)}"
+            record["outputError"] = f"the completion line could not be written: {error.strerror}"
         else:
             with open(fd, "ab", buffering=0) as file:
                 if not recovering or os.fstat(fd).st_size <= record.get("outputBytes", 0):
