@@ -1,9 +1,12 @@
 import random
+import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from nacre.output.redact import Redactor
-from nacre.output.redact_tokens import token_label
+from nacre.output.redact_tokens import KNOWN_TOKENS, token_label
 
 GITHUB = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3gH6"
 
@@ -41,3 +44,17 @@ def test_chunks_do_not_change_what_is_found() -> None:
 )  # fmt: skip
 def test_ids_hashes_and_names_are_no_tokens(text: str) -> None:
     assert token_label(text) is None
+
+
+@pytest.mark.parametrize("label", KNOWN_TOKENS)
+@given(st.data())
+@settings(max_examples=30, deadline=None)
+def test_every_token_of_a_known_format_is_found_in_a_stream(label: str, data: st.DataObject) -> None:
+    source = re.sub(r"\(\?[=!][^()]*\)", "", KNOWN_TOKENS[label])
+    token = data.draw(st.from_regex(re.compile(source, re.ASCII), fullmatch=True)).strip("\n")
+    if not token_label(token):
+        return
+    redactor = Redactor({"OTHER": "some-other-value"}, known_tokens=True)
+    shown = redactor.feed(f"key-{token}\n".encode()) + redactor.flush()
+    assert token.encode() not in shown
+    assert b"[redacted:" in shown

@@ -35,9 +35,9 @@ class Form:
         self.raw = raw
         self.flat = flat_text(raw)
         self.replacement = b"[redacted:%s]" % name.encode("utf-8", "surrogateescape")
-        first_line = re.split(rb"[\r\n]", raw, maxsplit=1)[0]
+        breaks = re.findall(rb"[\r\n]+", raw) if len(raw) != len(self.flat) else []
+        first_line = re.split(rb"[\r\n]", raw, maxsplit=1)[0] if breaks else raw
         self.head = min(UNBROKEN, len(first_line))
-        breaks = re.findall(rb"[\r\n]+", raw)
         self.gap = 2 * max(map(len, breaks), default=1)
 
     def allows(self, text: bytes, length: int) -> bool:

@@ -22,6 +22,7 @@ PATH = re.compile(
     r"(?:~|\.{1,2})?/(?:(?:home|Users|root|etc|var|usr|opt|tmp|run|mnt|srv|data|app|workspace|nix|proc|dev|private|Library)"
     r"(?:/[^\n]*)?|[a-z0-9._/@+-]*|\S*\.[A-Za-z0-9]{1,5})|[A-Za-z]:\\[^\n]*"
 )
+UNRESERVED = re.compile(r"[A-Za-z0-9._~-]*")
 ARMOUR = re.compile(r"-----(?:BEGIN|END) [A-Z0-9 ]+-----")
 # Defaults of images and tutorials, and words any log may contain.
 PLAIN_WORDS_TEXT = """
@@ -100,6 +101,8 @@ def both_alphabets(encoded: bytes) -> set[bytes]:
 
 
 def url_forms(text: str) -> Iterable[str]:
+    if UNRESERVED.fullmatch(text):
+        return
     for safe in (b"-._~/", b"-._~", b"-._~!*'()"):
         quoted = percent_encoded(text, safe)
         yield quoted
@@ -108,10 +111,8 @@ def url_forms(text: str) -> Iterable[str]:
 
 
 def percent_encoded(text: str, safe: bytes) -> str:
-    return "".join(
-        chr(byte) if byte in safe or (chr(byte).isascii() and chr(byte).isalnum()) else f"%{byte:02X}"
-        for byte in encode(text)
-    )
+    unsafe = rb"[^A-Za-z0-9%s]" % re.escape(safe)
+    return re.sub(unsafe, lambda byte: b"%%%02X" % ord(byte[0]), encode(text)).decode("ascii")
 
 
 def json_forms(text: str) -> Iterable[str]:

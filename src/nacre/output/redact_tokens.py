@@ -11,7 +11,7 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 # label: pattern after a border that is no letter or digit
 KNOWN_TOKENS: Mapping[str, str] = {
@@ -46,8 +46,8 @@ KNOWN_TOKENS: Mapping[str, str] = {
     "perplexity": r"pplx-[A-Za-z0-9]{30,80}",
     "replicate": r"r8_[A-Za-z0-9]{30,60}",
     "tailscale": r"tskey-[a-z]{3,10}-[A-Za-z0-9-]{16,80}",
-    "atlassian": r"ATATT3[A-Za-z0-9_=-]{30,250}",
-    "sentry": r"sntry[su]_[A-Za-z0-9+/=_-]{30,250}",
+    "atlassian": r"ATATT3[A-Za-z0-9_-]{30,250}",
+    "sentry": r"sntry[su]_[A-Za-z0-9_-]{30,250}",
     "planetscale": r"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.-]{24,80}",
     "supabase": r"sbp_[a-f0-9]{40}(?![A-Za-z0-9])",
     "langsmith": r"lsv2_(?:pt|sk)_[a-f0-9]{20,40}",
@@ -61,6 +61,25 @@ TOKEN_SOURCE = (
     "(?<![A-Za-z0-9])(?:" + "|".join(f"(?P<{label}>{source})" for label, source in KNOWN_TOKENS.items()) + ")"
 )
 
+# What each of them begins with, to find the few places worth a closer look.
+BEGINNINGS = (
+    "sk- ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- gldt- glrt- glcbt- glptt- glft- glsoat- glimt- glagent- gloas- "
+    "glffct- xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs- xapp- AKIA ASIA ABIA ACCA AIza ya29. GOCSPX- npm_ pypi-A hf_ "
+    "sk_live_ rk_live_ whsec_ hvs. hvb. hvr. dckr_ SG. AGE-SECRET-KEY-1 doo_v1_ dop_v1_ dor_v1_ shpat_ shpca_ shppa_ "
+    "shpss_ dapi lin_api_ ntn_ figd_ glsa_ glc_ NRAK- dp. pul- rubygems_ gsk_ xai- pplx- r8_ tskey- ATATT3 sntrys_ "
+    "sntryu_ pscale_ sbp_ lsv2_ xkeysib- PMAK- CCIPAT_ CCIPRJ_ key-"
+)
+
+
+def beginning_source() -> str:
+    """The beginnings after a border, by first letter: most places are then refused at once."""
+    by_letter: dict[str, list[str]] = {}
+    for text in BEGINNINGS.split():
+        by_letter.setdefault(text[0], []).append(re.escape(text[1:]))
+    letters = "|".join(f"{letter}(?:{'|'.join(rest)})" for letter, rest in by_letter.items())
+    # Only the border is consumed: one beginning may end where the next one has its border.
+    return f"[^A-Za-z0-9](?={letters})"
+
 
 def token_label(value: str) -> str | None:
     """Name the provider whose token occurs in a value."""
@@ -69,7 +88,7 @@ def token_label(value: str) -> str | None:
 
 
 # Every token of the table is a run of these bytes, at least so long and at most so long.
-TOKEN_BYTES = re.compile(rb"[A-Za-z0-9_.=+/-]")
+TOKEN_BYTES = re.compile(rb"[A-Za-z0-9_.-]")
 SHORTEST_TOKEN = 20
 LONGEST_TOKEN = 320
 RUN_TABLE = bytes(0x77 if TOKEN_BYTES.match(bytes([byte])) else 0x20 for byte in range(256))
@@ -79,13 +98,14 @@ LONG_RUN = b"w" * SHORTEST_TOKEN
 class TokenRedactor:
     """Replaces tokens of known formats in a stream; a run of token bytes waits until it has ended."""
 
-    __slots__ = ("_counts", "_held", "_pattern", "_shown")
+    __slots__ = ("_beginning", "_counts", "_held", "_pattern", "_shown")
 
     def __init__(self, counts: dict[str, int]) -> None:
         self._counts = counts
         self._held = b""
         # The last byte before what is held, for the border that a token needs in front.
-        self._shown = b""
+        self._shown = b"\n"
+        self._beginning = re.compile(beginning_source().encode())
         self._pattern = re.compile(TOKEN_SOURCE.encode())
 
     def feed(self, chunk: bytes) -> bytes:
@@ -101,18 +121,30 @@ class TokenRedactor:
         # A run longer than any token is let go but for its end.
         cut = len(text) if final else max(len(runs.rstrip(b"w")), len(text) - LONGEST_TOKEN)
         shown: list[bytes] = []
+        # What was shown is one byte that is not shown again.
         done = len(self._shown)
         cut = max(cut, done)
-        if LONG_RUN in runs:
-            for match in self._pattern.finditer(text, done):
-                if match.start() >= cut:
-                    break
+        for place in self._beginnings(text, runs):
+            if place >= cut:
+                break
+            match = self._pattern.match(text, place) if place >= done else None
+            if match:
                 label = match.lastgroup or "token"
                 self._counts[label] = self._counts.get(label, 0) + 1
-                shown += (text[done : match.start()], f"[redacted:{label}]".encode())
+                shown += (text[done:place], f"[redacted:{label}]".encode())
                 done = match.end()
         cut = max(cut, done)
         shown.append(text[done:cut])
         self._held = text[cut:]
         self._shown = text[max(0, cut - 1) : cut]
         return b"".join(shown)
+
+    def _beginnings(self, text: bytes, runs: bytes) -> Iterator[int]:
+        """Where tokens may begin: only in runs long enough to be one."""
+        at = runs.find(LONG_RUN)
+        while at >= 0:
+            end = runs.find(b" ", at + SHORTEST_TOKEN)
+            end = len(text) if end < 0 else end
+            for border in self._beginning.finditer(text, max(0, at - 1), end):
+                yield border.end()
+            at = runs.find(LONG_RUN, end)
