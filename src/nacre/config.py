@@ -94,6 +94,14 @@ def state_dir(environ: Mapping[str, str]) -> Path:
     return Path(f"/tmp/nacre-{os.getuid()}")
 
 
+def working_directory() -> str:
+    """This process's directory; one that was deleted under us by the path it had, so that an error can name it."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return os.environ.get("PWD", "(deleted directory)")
+
+
 def variable_of(name: str) -> str:
     return f"NACRE_{name.upper()}"
 
@@ -129,7 +137,7 @@ def _type_of(field: dataclasses.Field[Any]) -> Any:
 def _read(path: Path, *, trusted: bool) -> dict[str, Any]:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}", source=str(path)) from error
     fields = _fields()
     found = {}

@@ -7,9 +7,10 @@ an exception. Whatever happens after the plan is written to the audit log, once.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from nacre.artifacts.store import ArtifactStore
 from nacre.backends.contained import ContainedBackend
 from nacre.backends.direct import DirectBackend
 from nacre.backends.wardens import unsupported_reason
-from nacre.errors import BackendUnavailableError, DeniedError, NacreError
+from nacre.errors import ArtifactError, BackendUnavailableError, DeniedError, JobLimitError, NacreError
 from nacre.execution.capture import Capture, Nowhere, Passthrough
 from nacre.execution.live import LiveTail
 from nacre.execution.run import Run
@@ -32,6 +33,9 @@ from nacre.profile import Background, Profile
 from nacre.request import ShellRequest
 from nacre.result import Output, ShellResult, TimedOut
 from nacre.settings import Settings
+
+# How long the artifact store may grow before its age and size are looked at again.
+PRUNE_SECONDS = 600.0
 
 
 class Engine:
@@ -52,6 +56,7 @@ class Engine:
         self._environ = environ
         self._approver = approver
         self._backends: dict[bool, Backend] = {}
+        self._prune_at = 0.0
 
     # Review and plan.
 
@@ -87,6 +92,15 @@ class Engine:
             live=live,
             passthrough=passthrough,
         )
+        try:
+            return await self._run_somewhere(planned, profile, capture)
+        except NacreError as error:
+            self._log(profile, planned, {"outcome": "not started", "error": str(error)})
+            raise
+        finally:
+            capture.close()
+
+    async def _run_somewhere(self, planned: Plan, profile: Profile, capture: Capture) -> ShellResult:
         backend = self._backend(profile)
         try:
             return await self._run(backend, planned, profile, capture)
@@ -95,8 +109,6 @@ class Engine:
                 raise
             fallback = DirectBackend(str(error), mark=profile.environment != "inherited")
             return await self._run(fallback, planned, profile, capture)
-        finally:
-            capture.close()
 
     async def _run(self, backend: Backend, planned: Plan, profile: Profile, capture: Capture) -> ShellResult:
         run = Run.start(backend, planned.command, capture)
@@ -104,7 +116,8 @@ class Engine:
             ending = await run.wait()
             await run.settle()
         except asyncio.CancelledError:
-            self._log(profile, planned, {"outcome": "stopped", "durationMs": round(run.elapsed * 1000)})
+            outputs, _ = capture.outputs(keep_all=False)
+            self._log(profile, planned, {"outcome": "stopped", **_measures(run.elapsed, outputs)})
             raise
         finally:
             run.release()
@@ -153,6 +166,8 @@ class Engine:
             survivors=run.survivors,
             notices=tuple(notices),
         )
+        if any(output.artifact is not None for output in outputs):
+            self._prune_artifacts()
         problem = self._log(profile, planned, _entry(result))
         return replace(result, notices=(*result.notices, problem)) if problem else result
 
@@ -166,14 +181,40 @@ class Engine:
         }
         return audit.append(self.state_dir, entry, cap_bytes=self.settings.log.log_cap_bytes)
 
+    def _prune_artifacts(self) -> None:
+        """Hold the store to its age and size: when it has grown, but seldom, because every artifact is looked at."""
+        now = time.monotonic()
+        if now < self._prune_at:
+            return
+        self._prune_at = now + PRUNE_SECONDS
+        settings = self.settings.output
+        # What cannot be removed now is removed by a later look; the command is not concerned.
+        with contextlib.suppress(ArtifactError):
+            self.artifacts.prune(
+                max_age_seconds=settings.artifact_days * 86400, max_total_bytes=settings.artifact_store_bytes
+            )
+
     # Keep as a job.
 
     async def background(self, request: ShellRequest, profile: Profile, *, cwd: str) -> Background:
         """Start the command as a job that outlives this program."""
         planned = await self.prepare(request, profile, cwd=cwd)
+        try:
+            job_id, pid, directory = await self._start_job(planned, profile)
+        except NacreError as error:
+            self._log(profile, planned, {"outcome": "not started", "error": str(error)})
+            raise
+        problem = self._log(profile, planned, {"outcome": "background", "jobId": job_id, "pid": pid})
+        output_file = str(directory / "output")
+        return Background(job_id=job_id, pid=pid, output_file=output_file, notices=(problem,) if problem else ())
+
+    async def _start_job(self, planned: Plan, profile: Profile) -> tuple[str, int, Path]:
         command = planned.command
         settings = self.settings.jobs
         self.jobs.prune(max_age_seconds=settings.job_hours * 3600)
+        live = [job.id for job in self.jobs.list().jobs if job.running]
+        if len(live) >= settings.max_jobs:
+            raise JobLimitError(f"{len(live)} jobs run already (setting jobs.max_jobs): {', '.join(live)}; stop one")
         job_id, directory = self.jobs.allot()
         spec = {
             "directory": str(directory),
@@ -193,38 +234,38 @@ class Engine:
         try:
             run = Run.start(self._backend(profile), command, Nowhere(), job=spec)
             try:
-                pid = await run.announced()
+                return job_id, await run.announced(), directory
             finally:
                 run.release()
         except NacreError:
             self.jobs.discard(directory)
             raise
-        problem = self._log(profile, planned, {"outcome": "background", "jobId": job_id, "pid": pid})
-        output_file = str(directory / "output")
-        return Background(job_id=job_id, pid=pid, output_file=output_file, notices=(problem,) if problem else ())
 
 
 def _entry(result: ShellResult) -> dict[str, Any]:
     """The facts of a result for the log: sizes, never content."""
-
-    def size(output: Output | None) -> int | None:
-        return None if output is None else output.total_bytes
-
+    outputs = [result.output, *([result.stderr] if result.stderr is not None else [])]
     entry: dict[str, Any] = {
         "outcome": type(result.outcome).__name__.lower(),
         "exitCode": result.exit_code,
-        "durationMs": round(result.elapsed * 1000, 3),
-        "stdoutBytes": size(result.output),
-        "stderrBytes": size(result.stderr),
+        **_measures(result.elapsed, outputs),
     }
     if result.survivors:
         entry["survivors"] = [{"pid": one.pid, "argv": list(one.argv)} for one in result.survivors]
     if result.notices:
         entry["notices"] = list(result.notices)
-    artifacts = [output.artifact.id for output in (result.output, result.stderr) if output and output.artifact]
-    if artifacts:
+    if artifacts := [output.artifact.id for output in outputs if output.artifact is not None]:
         entry["artifacts"] = artifacts
     return entry
+
+
+def _measures(elapsed: float, outputs: Sequence[Output]) -> dict[str, Any]:
+    """How long and how much; both streams through one pipe are counted as stdout."""
+    return {
+        "durationMs": round(elapsed * 1000, 3),
+        "stdoutBytes": outputs[0].total_bytes,
+        "stderrBytes": outputs[1].total_bytes if len(outputs) > 1 else None,
+    }
 
 
 # Building an engine reads files; a program makes thousands of calls with the same few configurations.
@@ -236,7 +277,7 @@ def from_environment(
     *, cwd: str | None = None, settings: Settings | None = None, approver: Approver | None = None
 ) -> Engine:
     """The engine that this process's environment and files describe, as they are now."""
-    directory = cwd or os.getcwd()
+    directory = cwd or config.working_directory()
     key = (settings, approver, *config.fingerprint(os.environ, cwd=directory))
     engine = _ENGINES.get(key)
     if engine is None:

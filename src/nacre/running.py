@@ -9,6 +9,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
+from nacre import config
 from nacre import engine as engines
 from nacre.errors import InvalidRequestError
 from nacre.execution.capture import Passthrough
@@ -41,7 +42,7 @@ async def run(
     A non-zero exit, a signal and a timeout are results; what could not be started raises a NacreError.
 
     Args:
-        timeout: seconds; 300 unless given.
+        timeout: seconds; the setting `execution.timeout_seconds` (300) unless given.
         env: variables for this command, on top of the filtered environment.
 
     >>> import asyncio, nacre
@@ -67,9 +68,10 @@ async def run_with(
     check_command(command)
     if timeout is not None:
         check_timeout(timeout)
-    directory = os.path.abspath(cwd) if cwd is not None else os.getcwd()
+    directory = os.path.abspath(cwd) if cwd is not None else config.working_directory()
     engine = engines.from_environment(cwd=directory, settings=settings)
-    request = ShellRequest(command=command, timeout=timeout, env=env)
+    limit = engine.settings.execution.timeout_seconds if timeout is None else timeout
+    request = ShellRequest(command=command, timeout=limit, env=env)
     return await engine.run(request, profile, cwd=directory, passthrough=passthrough)
 
 

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any, Self
 
+from nacre import config
 from nacre import engine as engines
 from nacre.contracts import contract_named
 from nacre.contracts.contract import Reply, Scene
@@ -44,7 +45,7 @@ class Tool:
         self,
         contract: str = "workspace",
         *,
-        cwd: str | None = None,
+        cwd: str | os.PathLike[str] | None = None,
         settings: Settings | None = None,
         approver: Approver | None = None,
     ) -> None:
@@ -66,7 +67,7 @@ class Tool:
 
     @property
     def cwd(self) -> str:
-        return self._cwd if self._cwd is not None else _process_cwd()
+        return self._cwd if self._cwd is not None else config.working_directory()
 
     @property
     def engine(self) -> engines.Engine:
@@ -111,11 +112,3 @@ class Tool:
         finally:
             call.cancel()
             await asyncio.wait([call])
-
-
-def _process_cwd() -> str:
-    try:
-        return os.getcwd()
-    except FileNotFoundError:
-        # The directory was deleted under us: the path it had is the one to name in the error.
-        return os.environ.get("PWD", "(deleted directory)")

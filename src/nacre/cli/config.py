@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(namespace: argparse.Namespace) -> int:
-    loaded = config.load(os.environ, cwd=os.getcwd())
+    loaded = config.load(os.environ, cwd=config.working_directory())
     if namespace.json:
         settings = {origin.key: {"value": origin.value, "source": origin.source} for origin in loaded.origins}
         print(json.dumps({"stateDir": str(loaded.state_dir), "settings": settings}))

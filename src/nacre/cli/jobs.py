@@ -148,7 +148,7 @@ def _logs(job: Job, *, tail: int | None) -> int:
 def _stop(table: JobTable, job_id: str, *, as_json: bool) -> int:
     job = table.stop(job_id)
     if job.running:
-        grace = config.load(os.environ, cwd=os.getcwd()).settings.execution.grace_seconds
+        grace = config.load(os.environ, cwd=config.working_directory()).settings.execution.grace_seconds
         _wait_for_lock(job, (15.0 if grace is None else grace) + 2.0)
     else:
         print(f"nacre: {job_id} had ended already", file=sys.stderr)
