@@ -23,6 +23,7 @@ class ArtifactWriter:
         "_cap",
         "_created_at",
         "_fd",
+        "_free",
         "_head",
         "_position",
         "_recorded",
@@ -46,17 +47,29 @@ class ArtifactWriter:
         self._head = head_bytes
         self._created_at = created_at
         self._position = 0
+        # Up to the cap the size of the file tells how far it is; from there on the record has to.
+        self._free = cap_bytes
         self._recorded = 0
 
     def write(self, buffer: bytes | bytearray, n: int | None = None) -> None:
         """Append the first `n` bytes of `buffer` (all by default)."""
-        if self._fd < 0:
+        if n is None:
+            n = len(buffer)
+        if self._fd < 0 or n == 0:
             return
-        with memoryview(buffer) as whole, whole[:n] as view:
-            try:
-                self._put(view)
-            except OSError as error:
-                self._give_up(error)
+        view = memoryview(buffer)[:n]
+        try:
+            while view:
+                if not self._free:
+                    self._advance()
+                # A disk that fills up takes a part first and fails with the next call.
+                done = os.pwrite(self._fd, view if len(view) <= self._free else view[: self._free], self._position)
+                self._position += done
+                self._free -= done
+                self.total_bytes += done
+                view = view[done:]
+        except OSError as error:
+            self._give_up(error)
 
     def close(self) -> ArtifactRef | None:
         """Finish the artifact; None when it could not be written, and `error` says why."""
@@ -89,27 +102,14 @@ class ArtifactWriter:
         os.close(self._fd)
         self._fd = -1
 
-    def _put(self, view: memoryview) -> None:
-        start, size = 0, len(view)
-        while start < size:
-            left = size - start
-            step = left if self.total_bytes + left <= self._cap else self._ring_step(left)
-            with view[start : start + step] as piece:
-                # A disk that fills up takes a part first and fails with the next call.
-                done = os.pwrite(self._fd, piece, self._position)
-            start += done
-            self._position += done
-            self.total_bytes += done
-
-    def _ring_step(self, size: int) -> int:
-        """Turn over at the ring's end, record where it is in time, and return how much may be written in one go."""
+    def _advance(self) -> None:
+        """Make room at the position: turn over at the ring's end, and record how far it is before going on."""
         if self._position == self._cap:
             self._position = self._head
         reserve = reserve_bytes(self._head, self._cap)
-        step = min(size, reserve, self._cap - self._position)
-        if self.total_bytes + step > max(self._cap, self._recorded + reserve):
+        if self._recorded + reserve <= self.total_bytes:
             self._record_progress()
-        return step
+        self._free = min(self._cap - self._position, self._recorded + reserve - self.total_bytes)
 
     def _record_progress(self) -> None:
         try:

@@ -8,10 +8,10 @@ Everything else is counted plainly. Pure; nothing but counting belongs here.
 from __future__ import annotations
 
 # Below this a plain count costs less than looking for repetition.
-REPETITION_MIN_BYTES = 16_384
+REPETITION_MIN_BYTES = 2_048
 
 # The repeated stretch that is counted once. Whole lines up to this size keep the rest of the work in memcmp.
-STRETCH_BYTES = 4_096
+STRETCH_BYTES = 512
 
 # A look at this many bytes rejects nearly every chunk that does not repeat.
 GLANCE_BYTES = 64
@@ -40,5 +40,4 @@ def _repeated_stretch(buffer: bytes | bytearray, first: int, n: int) -> int:
     if stretch > n // 2 or buffer[:GLANCE_BYTES] != buffer[stretch : stretch + GLANCE_BYTES]:
         return 0
     # Equal to itself shifted by one stretch: then every stretch equals the first. A view, as a slice would be a copy.
-    with memoryview(buffer) as view, view[: n - stretch] as start:
-        return stretch if buffer.startswith(start, stretch, n) else 0
+    return stretch if buffer.startswith(memoryview(buffer)[: n - stretch], stretch, n) else 0
