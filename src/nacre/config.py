@@ -70,7 +70,7 @@ def fingerprint(environ: Mapping[str, str], *, cwd: str) -> tuple[object, ...]:
     for path in _candidates(environ, cwd):
         try:
             stat = os.stat(path)
-        except OSError:
+        except (OSError, ValueError):  # a path with a NUL names no file either
             stamps.append(None)
         else:
             stamps.append((path, stat.st_mtime_ns, stat.st_size, stat.st_ino))

@@ -41,3 +41,24 @@ def check_command(command: str) -> None:
             "which is not text",
             field="command",
         ) from error
+
+
+def check_env(env: object) -> None:
+    """Refuse variables that are not text; an error names the variable and never shows its value."""
+    if not isinstance(env, Mapping):
+        raise InvalidRequestError(f"field 'env' must map names to texts, got {type(env).__name__}", field="env")
+    for name, value in env.items():
+        if not isinstance(name, str) or not isinstance(value, str):
+            wrong = "name" if not isinstance(name, str) else "value"
+            kind = type(name if wrong == "name" else value).__name__
+            raise InvalidRequestError(
+                f"field 'env': the {wrong} of variable {name!r} must be a string, got {kind}", field="env"
+            )
+        try:
+            value.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError as error:
+            raise InvalidRequestError(
+                f"field 'env': the value of variable {name!r} holds a lone surrogate at position {error.start}, "
+                "which is not text",
+                field="env",
+            ) from error

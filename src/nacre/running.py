@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import os
+import sys
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from nacre.errors import InvalidRequestError
 from nacre.execution.capture import Passthrough
 from nacre.output.view import HEAD_BYTES, INLINE_BYTES, TAIL_BYTES, head_and_tail
 from nacre.profile import CaptureShape, Profile
-from nacre.request import ShellRequest, check_command
+from nacre.request import ShellRequest, check_command, check_env
 from nacre.result import ShellResult
 from nacre.settings import Settings
 
@@ -68,6 +68,8 @@ async def run_with(
     check_command(command)
     if timeout is not None:
         check_timeout(timeout)
+    if env is not None:
+        check_env(env)
     directory = os.path.abspath(cwd) if cwd is not None else config.working_directory()
     engine = engines.from_environment(cwd=directory, settings=settings)
     limit = engine.settings.execution.timeout_seconds if timeout is None else timeout
@@ -77,9 +79,10 @@ async def run_with(
 
 def check_timeout(timeout: object) -> None:
     """Refuse what no clock can count."""
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or math.isnan(timeout) or timeout <= 0:
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
         raise InvalidRequestError(f"timeout must be a number of seconds above 0, got {timeout!r}", field="timeout")
-    if math.isinf(timeout):
+    # A whole number can be too large for the clock's float, which is as good as infinite.
+    if timeout > sys.float_info.max:
         raise InvalidRequestError("timeout must be finite; give a large number of seconds", field="timeout")
 
 

@@ -30,6 +30,8 @@ KILL_ROUND_SECONDS = 0.005
 SILENCE_SECONDS = 0.25
 DRAIN_SECONDS = 2.0
 READ_BYTES = 256 * 1024
+# poll() counts milliseconds in 31 bits, about 24 days; a limit may be further away.
+PATIENCE_SECONDS = 24 * 3600.0
 
 
 class Execution:
@@ -155,7 +157,7 @@ class Execution:
         if not due:
             return None
         # One millisecond more, so that the loop does not spin just before a timer.
-        return max(0.0, min(due) - time.monotonic()) * 1000 + 1
+        return min(max(0.0, min(due) - time.monotonic()), PATIENCE_SECONDS) * 1000 + 1
 
     def _look_at_children(self) -> None:
         ended, self._left = children.reap()
