@@ -6,6 +6,7 @@ Appended with a single write, so lines of several nacres never mix; turned over 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -23,14 +24,21 @@ def append(state_dir: Path, entry: Mapping[str, Any], *, cap_bytes: int) -> str 
         fd = _open(path)
         try:
             os.write(fd, line)
-            full = os.fstat(fd).st_size > cap_bytes
+            if os.fstat(fd).st_size > cap_bytes:
+                _turn_over(path, fd)
         finally:
             os.close(fd)
-        if full:
-            os.replace(path, path.with_suffix(".jsonl.1"))
     except OSError as error:
         return f"the audit log could not be written: {error.strerror}"
     return None
+
+
+def _turn_over(path: Path, fd: int) -> None:
+    """Move the full log aside; of several nacres that find it full only one does, or a fresh log would replace it."""
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    with contextlib.suppress(FileNotFoundError):
+        if os.path.samestat(os.stat(path), os.fstat(fd)):
+            os.replace(path, path.with_name(f"{NAME}.1"))
 
 
 def _open(path: Path) -> int:
@@ -45,7 +53,7 @@ def _open(path: Path) -> int:
 def entries(state_dir: Path) -> Iterator[dict[str, Any]]:
     """The calls, oldest first; a damaged line is skipped, as it can only be half of a write that was cut off."""
     for name in (f"{NAME}.1", NAME):
-        with contextlib.suppress(FileNotFoundError), open(state_dir / name, encoding="utf-8") as file:
+        with contextlib.suppress(FileNotFoundError), open(state_dir / name, encoding="ascii", errors="replace") as file:
             for line in file:
                 with contextlib.suppress(ValueError):
                     entry = json.loads(line)

@@ -68,7 +68,7 @@ class Engine:
             try:
                 await approve(request.command, self.settings.policy, planned.command.env, self._approver)
             except DeniedError as error:
-                self._log(profile, planned, {"outcome": "denied", "rule": error.rule})
+                self.log(profile, planned, {"outcome": "denied", "rule": error.rule})
                 raise
         return planned
 
@@ -95,13 +95,13 @@ class Engine:
         try:
             return await self._run_somewhere(planned, profile, capture)
         except NacreError as error:
-            self._log(profile, planned, {"outcome": "not started", "error": str(error)})
+            self.log(profile, planned, {"outcome": "not started", "error": str(error)})
             raise
         finally:
             capture.close()
 
     async def _run_somewhere(self, planned: Plan, profile: Profile, capture: Capture) -> ShellResult:
-        backend = self._backend(profile)
+        backend = self.backend_for(profile)
         try:
             return await self._run(backend, planned, profile, capture)
         except BackendUnavailableError as error:
@@ -115,15 +115,16 @@ class Engine:
         try:
             ending = await run.wait()
             await run.settle()
+            await run.let_go()
         except asyncio.CancelledError:
             outputs, _ = capture.outputs(keep_all=False)
-            self._log(profile, planned, {"outcome": "stopped", **_measures(run.elapsed, outputs)})
+            self.log(profile, planned, {"outcome": "stopped", **_measures(run.elapsed, outputs)})
             raise
         finally:
             run.release()
-        return self._summarise(run, ending, planned, profile, capture, backend.notice)
+        return self.summarise(run, ending, planned, profile, capture, backend.notice)
 
-    def _backend(self, profile: Profile) -> Backend:
+    def backend_for(self, profile: Profile) -> Backend:
         """Where the command runs; the mark of the fallback would be seen in an inherited environment."""
         mark = profile.environment != "inherited"
         if mark not in self._backends:
@@ -141,7 +142,7 @@ class Engine:
 
     # Summarise.
 
-    def _summarise(
+    def summarise(
         self,
         run: Run,
         ending: Ending,
@@ -168,10 +169,10 @@ class Engine:
         )
         if any(output.artifact is not None for output in outputs):
             self._prune_artifacts()
-        problem = self._log(profile, planned, _entry(result))
+        problem = self.log(profile, planned, _entry(result))
         return replace(result, notices=(*result.notices, problem)) if problem else result
 
-    def _log(self, profile: Profile, planned: Plan, facts: Mapping[str, Any]) -> str | None:
+    def log(self, profile: Profile, planned: Plan, facts: Mapping[str, Any]) -> str | None:
         entry = {
             "time": time.time(),
             "contract": profile.contract,
@@ -202,9 +203,9 @@ class Engine:
         try:
             job_id, pid, directory = await self._start_job(planned, profile)
         except NacreError as error:
-            self._log(profile, planned, {"outcome": "not started", "error": str(error)})
+            self.log(profile, planned, {"outcome": "not started", "error": str(error)})
             raise
-        problem = self._log(profile, planned, {"outcome": "background", "jobId": job_id, "pid": pid})
+        problem = self.log(profile, planned, {"outcome": "background", "jobId": job_id, "pid": pid})
         output_file = str(directory / "output")
         return Background(job_id=job_id, pid=pid, output_file=output_file, notices=(problem,) if problem else ())
 
@@ -232,7 +233,7 @@ class Engine:
             },
         }
         try:
-            run = Run.start(self._backend(profile), command, Nowhere(), job=spec)
+            run = Run.start(self.backend_for(profile), command, Nowhere(), job=spec)
             try:
                 return job_id, await run.announced(), directory
             finally:

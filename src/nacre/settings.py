@@ -9,14 +9,25 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from nacre.errors import ConfigError
+
 KIB = 1024
 MIB = 1024 * KIB
 GIB = 1024 * MIB
 
 
 def _setting(default: Any, doc: str, *, loosens: bool = False) -> Any:
-    """A field with its explanation; one that loosens a protection is not taken from a project's file."""
+    """A field with its explanation.
+
+    One that can loosen a protection, or reach what other projects keep in the state directory (an audit log of no
+    size, jobs that are forgotten at once), is not taken from a project's file.
+    """
     return field(default=default, metadata={"doc": doc, "loosens": loosens})
+
+
+def _check_head(head_bytes: int, cap_bytes: int, key: str, cap: str) -> None:
+    if head_bytes >= cap_bytes:
+        raise ConfigError(f"{key} is {head_bytes}; it must be less than {cap}, which is {cap_bytes}", key=key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,17 +47,29 @@ class ExecutionSettings:
 class OutputSettings:
     artifact_cap_bytes: int = _setting(64 * MIB, "largest artifact: its first bytes and its newest ones are kept")
     artifact_head_bytes: int = _setting(8 * MIB, "how many of the first bytes an artifact keeps for good")
-    artifact_days: float = _setting(7.0, "artifacts older than this are pruned")
-    artifact_store_bytes: int = _setting(2 * GIB, "the oldest artifacts are pruned beyond this size in all")
+    artifact_days: float = _setting(7.0, "artifacts older than this are pruned", loosens=True)
+    artifact_store_bytes: int = _setting(
+        2 * GIB, "the oldest artifacts are pruned beyond this size in all", loosens=True
+    )
+
+    def __post_init__(self) -> None:
+        _check_head(
+            self.artifact_head_bytes, self.artifact_cap_bytes, "output.artifact_head_bytes", "artifact_cap_bytes"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobSettings:
-    job_cap_bytes: int = _setting(GIB, "largest output file of a job: its first bytes and its newest ones are kept")
+    job_cap_bytes: int = _setting(
+        GIB, "largest output file of a job: its first bytes and its newest ones are kept", loosens=True
+    )
     job_head_bytes: int = _setting(8 * MIB, "how many of the first bytes a job's file keeps for good")
-    job_hours: float = _setting(24.0, "finished jobs are forgotten after this")
-    max_jobs: int = _setting(100, "how many jobs may run at once")
+    job_hours: float = _setting(24.0, "finished jobs are forgotten after this", loosens=True)
+    max_jobs: int = _setting(100, "how many jobs may run at once", loosens=True)
     auto_background_seconds: float = _setting(60.0, "a workspace command that outlives this becomes a job; 0 is off")
+
+    def __post_init__(self) -> None:
+        _check_head(self.job_head_bytes, self.job_cap_bytes, "jobs.job_head_bytes", "job_cap_bytes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +100,9 @@ class EnvironmentSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogSettings:
-    log_cap_bytes: int = _setting(32 * MIB, "the audit log is turned over at this size; one older part is kept")
+    log_cap_bytes: int = _setting(
+        32 * MIB, "the audit log is turned over at this size; one older part is kept", loosens=True
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import signal
 import sys
 
+from nacre.cli.interruption import Interruption
 from nacre.contracts import contract_names
 from nacre.contracts.contract import Reply
 from nacre.tool import Tool
@@ -28,10 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(namespace: argparse.Namespace) -> int:
-    text = sys.stdin.read() if namespace.arguments == "-" else namespace.arguments
+    # As bytes, so that JSON's own rules say what the encoding is.
+    text = sys.stdin.buffer.read() if namespace.arguments == "-" else namespace.arguments
     try:
         arguments = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         print(f"nacre: the arguments are not JSON: {error}", file=sys.stderr)
         return 2
     reply = asyncio.run(_call(namespace.contract, arguments))
@@ -42,12 +43,5 @@ def main(namespace: argparse.Namespace) -> int:
 
 
 async def _call(contract: str, arguments: object) -> Reply:
-    task = asyncio.current_task()
-    assert task is not None
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-    try:
-        async with Tool(contract) as tool:
-            return await tool.call(arguments)
-    except asyncio.CancelledError:
-        raise KeyboardInterrupt from None
+    async with Tool(contract) as tool:
+        return await Interruption().guard(tool.call(arguments))

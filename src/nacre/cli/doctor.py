@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from nacre import config
 from nacre.backends.wardens import unsupported_reason
 from nacre.command import SHELL
+from nacre.errors import ConfigError, NacreError
 from nacre.policy.review import review
 from nacre.running import run_sync
 
@@ -32,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(namespace: argparse.Namespace) -> int:
-    findings = [_python(), _shell(), _containment(), _state(), _guard()]
+    findings = [_python(), _shell(), _settings(), _containment(), _state(), _guard()]
     if namespace.json:
         print(json.dumps([asdict(finding) for finding in findings]))
     else:
@@ -56,6 +57,15 @@ def _shell() -> Finding:
     return Finding("bash", ok=True, says=f"{SHELL} {version.stdout.strip()}")
 
 
+def _settings() -> Finding:
+    try:
+        loaded = config.load(os.environ, cwd=config.working_directory())
+    except ConfigError as error:
+        return Finding("settings", ok=False, says=str(error), advice="until it is corrected every call is refused")
+    changed = [origin.key for origin in loaded.origins if origin.source != "default"]
+    return Finding("settings", ok=True, says=f"changed: {', '.join(changed)}" if changed else "the defaults")
+
+
 def _containment() -> Finding:
     """Tried, not guessed: a daemon that leaves its session must not outlive its command's timeout."""
     if reason := unsupported_reason():
@@ -65,8 +75,11 @@ def _containment() -> Finding:
             says=f"off: {reason}",
             advice="commands run, but a daemon they start may outlive a timeout, and there are no background jobs",
         )
-    result = run_sync("setsid -f sleep 60; sleep 60", timeout=0.2)
-    if any("containment is off" in notice for notice in result.notices):
+    try:
+        result = run_sync("setsid -f sleep 60; sleep 60", timeout=0.2, cwd="/")
+    except NacreError as error:
+        return Finding("containment", ok=False, says=f"a command could not be run: {error}")
+    if result.notices:
         return Finding("containment", ok=False, says="; ".join(result.notices))
     return Finding("containment", ok=True, says="the warden runs; a daemon was started and ended with its command")
 

@@ -6,11 +6,10 @@ import argparse
 import asyncio
 import dataclasses
 import json
-import os
-import signal
 import sys
 from typing import Any
 
+from nacre.cli.interruption import Interruption
 from nacre.errors import InvalidRequestError
 from nacre.result import Exited, Lost, ShellResult, Signalled, Stopped, TimedOut
 from nacre.running import PROFILE, check_timeout, run_with
@@ -46,29 +45,25 @@ def main(namespace: argparse.Namespace) -> int:
     else:
         for notice in result.notices:
             print(f"nacre: {notice}", file=sys.stderr)
-        if result.output.truncation is None and isinstance(result.outcome, TimedOut):
-            print(f"nacre: timed out after {result.outcome.limit:g} s", file=sys.stderr)
+        if isinstance(result.outcome, TimedOut):
+            print(f"nacre: timed out after {result.outcome.limit:g} s; everything was ended", file=sys.stderr)
+        if isinstance(result.outcome, Lost):
+            print(f"nacre: how the command ended is not known: {result.outcome.reason}", file=sys.stderr)
     return exit_code(result)
 
 
 async def _run(namespace: argparse.Namespace) -> ShellResult:
-    task = asyncio.current_task()
-    assert task is not None
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        # The command dies with us, and is waited for: cancel, and let the engine stop it.
-        loop.add_signal_handler(number, task.cancel)
-    try:
-        return await run_with(
+    interruption = Interruption()
+    return await interruption.guard(
+        run_with(
             namespace.command,
             PROFILE if namespace.json else dataclasses.replace(PROFILE, streams="split"),
             timeout=namespace.timeout,
             cwd=namespace.cwd,
             env=_variables(namespace.env),
-            passthrough=None if namespace.json else _pass_through,
+            passthrough=None if namespace.json else interruption.pass_through,
         )
-    except asyncio.CancelledError:
-        raise KeyboardInterrupt from None
+    )
 
 
 def _variables(pairs: list[str]) -> dict[str, str]:
@@ -79,11 +74,6 @@ def _variables(pairs: list[str]) -> dict[str, str]:
             raise InvalidRequestError(f"--env {pair!r} must look like NAME=VALUE", field="env")
         found[name] = value
     return found
-
-
-def _pass_through(stream: int, data: memoryview) -> None:
-    while data:
-        data = data[os.write(stream, data) :]
 
 
 def exit_code(result: ShellResult) -> int:

@@ -75,8 +75,9 @@ class Basic:
     def present(self, result: ShellResult | Background) -> Reply:
         assert isinstance(result, ShellResult)
         assert result.stderr is not None
+        notices = (*_kept(result), *result.notices)
         if (problem := _problem(result)) is not None:
-            return _error(problem, result.notices)
+            return _error(problem, notices)
         stdout, stderr = result.output.text, result.stderr.text
         answer = {"stdout": stdout, "stderr": stderr, "exitCode": result.exit_code}
         return Reply(
@@ -84,7 +85,7 @@ class Basic:
             is_error=False,
             details={"exitCode": result.exit_code},
             bare=answer,
-            notices=result.notices,
+            notices=notices,
         )
 
     def refuse(self, error: NacreError) -> Reply:
@@ -100,9 +101,10 @@ def _problem(result: ShellResult) -> str | None:
     assert result.stderr is not None
     match result.outcome:
         case TimedOut(limit):
-            kept = [artifact.path for artifact in _artifacts(result)]
-            where = f"partial output is kept in {' and '.join(kept)}" if kept else "it wrote no output"
-            return f"timeout: the command ran longer than {limit:g} s and was killed with all its processes; {where}"
+            return (
+                f"timeout: the command ran longer than {limit:g} s and was killed with all its processes; "
+                f"{_partial_output(result)}"
+            )
         case Stopped(by):
             return f"stopped: the command was ended ({by})"
         case Lost(reason):
@@ -120,6 +122,22 @@ def _is_single_simple_command(command: str) -> bool:
     return is_single_simple_command(command)
 
 
-def _artifacts(result: ShellResult) -> list[ArtifactRef]:
-    outputs = [result.output, result.stderr]
-    return [output.artifact for output in outputs if output is not None and output.artifact is not None]
+def _partial_output(result: ShellResult) -> str:
+    if kept := [artifact.path for _, artifact in _artifacts(result)]:
+        return f"partial output is kept in {' and '.join(kept)}"
+    written = sum(output.total_bytes for _, output in _streams(result))
+    return f"its {written} bytes of output could not be kept" if written else "it wrote no output"
+
+
+def _kept(result: ShellResult) -> list[str]:
+    """Where the full text is: the object has no place for it."""
+    return [f"the full {name} is artifact {artifact.id}: {artifact.path}" for name, artifact in _artifacts(result)]
+
+
+def _artifacts(result: ShellResult) -> list[tuple[str, ArtifactRef]]:
+    return [(name, output.artifact) for name, output in _streams(result) if output.artifact is not None]
+
+
+def _streams(result: ShellResult) -> list[tuple[str, Output]]:
+    assert result.stderr is not None
+    return [("stdout", result.output), ("stderr", result.stderr)]

@@ -6,7 +6,7 @@ from typing import Any
 
 from nacre.contracts.contract import Reply, Scene
 from nacre.contracts.fields import arguments_of, command_of
-from nacre.errors import BackendError, InvalidRequestError, JobError, NacreError
+from nacre.errors import InvalidRequestError, NacreError, RefusedError, RequestError
 from nacre.output.capture import Captured
 from nacre.output.decode import decode, fit_head, fit_tail
 from nacre.output.sizes import human_size
@@ -131,8 +131,8 @@ class Modes:
 
     def refuse(self, error: NacreError) -> Reply:
         # A failure of ours must not look like the command's; a refusal is the caller's to correct.
-        ours = isinstance(error, BackendError | JobError)
-        return Reply(text=f"[could not run: {error}]" if ours else str(error), is_error=True, details={})
+        theirs = isinstance(error, RequestError | RefusedError)
+        return Reply(text=str(error) if theirs else f"[could not run: {error}]", is_error=True, details={})
 
 
 def _first_line(result: ShellResult) -> str | None:

@@ -18,12 +18,14 @@ class LiveTail:
     def __init__(self) -> None:
         self._tail = bytearray()
         self._fresh = asyncio.Event()
+        self._news = False
         self._ended = False
 
     def feed(self, buffer: bytearray, size: int) -> None:
         self._tail += memoryview(buffer)[max(0, size - TAIL_BYTES) : size]
         if len(self._tail) > 2 * TAIL_BYTES:
             del self._tail[:-TAIL_BYTES]
+        self._news = True
         self._fresh.set()
 
     def end(self) -> None:
@@ -31,9 +33,13 @@ class LiveTail:
         self._fresh.set()
 
     async def next(self) -> str | None:
-        """The current tail once there is something new; None after the end."""
+        """The current tail once there is something new; None after the end, when all of it was told."""
         await self._fresh.wait()
         self._fresh.clear()
         if self._ended:
+            # The next call must find the end again, also if this one still tells the last output.
+            self._fresh.set()
+        if not self._news:
             return None
+        self._news = False
         return decode(bytes(self._tail[-TAIL_BYTES:]))

@@ -56,6 +56,7 @@ class Job:
         keys = ("id", "command", "state", "exitCode", "signal", "pid", "outputFile", "startedAt", "endedAt")
         facts = {key: self.record.get(key) for key in keys}
         facts["outputFile"] = str(self.output_file)
+        facts["signal"] = self.record.get("signalName")
         if self.note:
             facts["note"] = self.note
         return facts
