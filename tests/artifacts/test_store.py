@@ -173,10 +173,10 @@ def test_pruning_clears_what_crashed_processes_left(store: ArtifactStore) -> Non
 
 def test_foreign_files_in_the_directory_are_left_alone(store: ArtifactStore) -> None:
     kept(store)
-    for name in ("notes.txt", "x.bash.log"):
+    for name in ("notes.txt", "notes.tmp", "x.bash.log"):
         Path(store.root, name).write_bytes(b"mine")
     store.prune(max_age_seconds=-1, max_total_bytes=0)
-    assert sorted(os.listdir(store.root)) == ["counter", "notes.txt", "x.bash.log"]
+    assert sorted(os.listdir(store.root)) == ["counter", "notes.tmp", "notes.txt", "x.bash.log"]
 
 
 @pytest.mark.parametrize("kind", ["", "../x", "a/b", "A", "a.b", "a\0"])

@@ -112,9 +112,9 @@ class ArtifactStore:
         with self._translated(), self._lock():
             logs = self._logs()
             for name in os.listdir(self.root):
-                number, _, suffix = name.partition(".")
+                number, _, suffix = name.removeprefix(".").partition(".")
                 orphan = suffix == "json" and number.isdigit() and int(number) not in logs
-                if orphan or name.endswith(".tmp"):
+                if orphan or (suffix == "tmp" and number.isdigit()):
                     os.unlink(os.path.join(self.root, name))
 
     def plain_path(self, artifact_id: int) -> str:
