@@ -28,7 +28,7 @@ KNOWN_TOKENS: Mapping[str, str] = {
     "stripe": r"[sr]k_live_[A-Za-z0-9]{16,250}|whsec_[A-Za-z0-9]{24,60}",
     "vault": r"hv[sbr]\.[A-Za-z0-9_-]{20,250}",
     "docker": r"dckr_[po]at_[A-Za-z0-9_-]{16,60}",
-    "sendgrid": r"SG\.[A-Za-z0-9_-]{16,30}\.[A-Za-z0-9_-]{16,60}",
+    "sendgrid": r"SG\.[A-Za-z0-9_-]{17,64}(?:\.[A-Za-z0-9_-]{16,64})?",
     "age": r"AGE-SECRET-KEY-1[A-Z0-9]{16,80}",
     "digitalocean": r"do[opr]_v1_[a-f0-9]{40,80}",
     "shopify": r"shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{24,60}",

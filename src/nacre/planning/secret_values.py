@@ -18,12 +18,12 @@ URL_PASSWORD = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#:@]*:([^\s/?#@]+(?:
 BARE_PASSWORD = re.compile(r"[^\s:/@]+:([^\s:/@]+)@(?:(?!sha\d)[\w.-]+:\d+(?:/|$)|(?:tcp|unix)\()")
 PRIVATE_KEY = re.compile(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY|PuTTY-User-Key-File-")
 ENCODED_BLOCK = "LS0tLS1CRUdJTi"
-JWT = re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*")
+JWT = re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{2,}\.[A-Za-z0-9_-]*")
 HEADER = re.compile(
     r"""(?ix) (?<![\w-]) (?:(?:proxy-)?authorization|x-api-key|api-key|x-auth-token|private-token|dd-api-key
     |x-honeycomb-team) \s*[:=]\s* ["']? ([^\s"',;]+(?:[ ][^\s"',;]+)?)"""
 )
-SCHEME = re.compile(r"\s*(bearer|basic)\s+([A-Za-z0-9._~+/=-]{8,})\s*", re.IGNORECASE)
+SCHEME = re.compile(r"\s*(bearer|basic)\s+([A-Za-z0-9._~+/=-]{6,})\s*", re.IGNORECASE)
 CONNECTION = re.compile(
     r"""(?ix) (?: (?:password|passwd|passphrase|accountkey|sharedaccesskey|sharedaccesssignature|secretkey
         |secretaccesskey|client_?secret) | (?<![A-Za-z]) pwd )
