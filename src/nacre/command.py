@@ -8,6 +8,9 @@ from typing import Literal
 
 SHELL = "/bin/bash"
 
+# Above what bash and scripts use by themselves; see nacre.warden.launch.
+SIDE_FD = 120
+
 Streams = Literal["merged", "split"]
 
 
@@ -29,4 +32,8 @@ class Command:
     """Text that the shell sources before the script."""
     stages: bool = False
     """Whether the stage codes of the last pipeline are wanted."""
+    stdin: str | None = None
+    """A fifo to read from, kept open; None is /dev/null."""
+    side: bool = False
+    """Whether the script writes to a third stream, `/dev/fd/SIDE_FD`."""
     shell: str = SHELL

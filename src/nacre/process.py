@@ -14,6 +14,10 @@ from nacre.command import Command
 from nacre.errors import NacreError
 
 
+# The number of the third stream, which some scripts are given beside stdout (1) and stderr (2).
+SIDE = 3
+
+
 @dataclass(frozen=True, slots=True)
 class Survivor:
     """A process of the command that is alive although its shell has ended."""
@@ -51,7 +55,7 @@ class Listener(Protocol):
     """Who is told what happens; called on the event loop's thread, in order."""
 
     def output(self, stream: int, buffer: bytearray, size: int) -> None:
-        """The first `size` bytes of the buffer were read from stream 1 or 2; the buffer is reused afterwards."""
+        """The first `size` bytes of the buffer were read from stream 1, 2 or 3; the buffer is reused afterwards."""
 
     def closed(self, stream: int) -> None:
         """Nobody holds the writing end of that stream any more."""
@@ -78,8 +82,14 @@ class Process(Protocol):
     async def survivors(self) -> tuple[Survivor, ...]:
         """What is still alive after the shell's exit."""
 
-    async def keep(self, job: Mapping[str, Any] | None) -> None:
-        """Hand the reading of the pipes to the far side: into a job's file, or away (None)."""
+    async def keep(self, job: Mapping[str, Any] | None, *, adopt: int | None = None) -> None:
+        """Hand the reading of the pipes to the far side: into a job's file, or away (None).
+
+        With `adopt` the job is that survivor of a finished shell. `exited` is told again when the job has ended.
+
+        Raises:
+            BackendError: it could not be kept, and is being stopped.
+        """
 
     def release(self) -> None:
         """Give back every descriptor; idempotent."""
@@ -90,6 +100,8 @@ class Backend(Protocol):
 
     notice: str | None
     """What this backend cannot promise, said in every result; None when all promises hold."""
+    keeps: bool
+    """Whether a command can be kept as a job and may have a third stream."""
 
     def start(self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None) -> Process:
         """Start the command; raise a NacreError when that is known to be impossible at once.

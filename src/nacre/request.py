@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from nacre.errors import InvalidRequestError
+
+if TYPE_CHECKING:
+    from nacre.until import Until
 
 Mode = Literal["foreground", "background"]
 
@@ -22,6 +25,14 @@ class ShellRequest:
     """None is the tool's own directory."""
     env: Mapping[str, str] | None = None
     """Variables for this call, on top of all others."""
+    terminal: bool = False
+    """Whether the command should see a terminal, and its input stay open."""
+    head: int | None = None
+    """Show only this many lines from the beginning."""
+    tail: int | None = None
+    """Show only this many lines from the end."""
+    until: Until | None = None
+    """Return as soon as this has happened, and keep the command as a job."""
 
 
 def check_command(command: str) -> None:

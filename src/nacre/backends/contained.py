@@ -14,17 +14,19 @@ from typing import Any
 from nacre.backends.pipes import PipeReader
 from nacre.backends.start_errors import start_error
 from nacre.backends.wardens import warden
-from nacre.command import Command
-from nacre.errors import StartError
-from nacre.process import Ending, Listener, Process, Survivor
+from nacre.command import SIDE_FD, Command
+from nacre.errors import BackendUnavailableError, StartError
+from nacre.process import SIDE, Ending, Listener, Process, Survivor
 from nacre.warden import wire
 
 # How long the far side may take to answer a question about a finished command.
 ANSWER_SECONDS = 1.0
+_OUTPUTS = {"merged": 1, "split": 2}
 
 
 class ContainedBackend:
     notice: str | None = None
+    keeps = True
 
     def start(self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None) -> Process:
         try:
@@ -54,12 +56,13 @@ class ContainedProcess:
         self._answer: asyncio.Future[dict[str, Any]] | None = None
         readers, writers = _pipes(command)
         try:
-            request = _request(command, outputs=len(writers), job=job)
+            request = _request(command, job=job)
             passed = [*writers, *readers] if job is not None else writers
             sock.settimeout(None)
             _send(sock, request | {"fds": len(passed)}, passed)
             if job is None:
-                for stream, fd in enumerate(readers, start=1):
+                streams = [*range(1, _OUTPUTS[command.streams] + 1), *([SIDE] if command.side else [])]
+                for stream, fd in zip(streams, readers, strict=True):
                     self._watch(stream, fd)
                 readers = []
         except OSError as error:
@@ -105,7 +108,8 @@ class ContainedProcess:
                 self._listener.started(message["pid"])
             case "survivors" | "kept":
                 self._pid = message.get("pid", self._pid)
-                self._idle = message.get("left") is False
+                if message["event"] == "survivors":
+                    self._idle = not message["left"]
                 if self._answer is not None and not self._answer.done():
                     self._answer.set_result(message)
                 elif message["event"] == "kept":
@@ -150,7 +154,7 @@ class ContainedProcess:
         self._sock.close()
         self._sock = None
         if self._answer is not None and not self._answer.done():
-            self._answer.set_result({"event": "survivors", "left": False, "survivors": []})
+            self._answer.set_result({"event": "survivors", "left": False, "survivors": [], "error": reason})
         if not self._ended:
             self._ended = True
             self._listener.exited(Ending(pid=self._pid, lost=reason))
@@ -169,7 +173,7 @@ class ContainedProcess:
         answer = await self._ask({"op": "survivors"})
         return tuple(_survivor(entry) for entry in answer["survivors"])
 
-    async def keep(self, job: Mapping[str, Any] | None) -> None:
+    async def keep(self, job: Mapping[str, Any] | None, *, adopt: int | None = None) -> None:
         if self._sock is None:
             return
         fds = [fd for reader in self._readers.values() if (fd := reader.take()) is not None]
@@ -177,13 +181,24 @@ class ContainedProcess:
         message: dict[str, Any] = {"op": "keep", "fds": len(fds)}
         if job is not None:
             message["job"] = dict(job)
+        if adopt is not None:
+            message["adopt"] = adopt
+            self._ended = self._idle = False
+        answer = self._answer = self._loop.create_future()
         try:
             self._sock.settimeout(None)
             _send(self._sock, message, fds)
             self._sock.settimeout(0)
+            async with asyncio.timeout(ANSWER_SECONDS):
+                kept = await answer
+        except (OSError, TimeoutError) as error:
+            raise BackendUnavailableError("the command's runner did not answer, so it cannot be kept") from error
         finally:
+            self._answer = None
             for fd in fds:
                 os.close(fd)
+        if "error" in kept:
+            raise StartError(f"the job's files could not be made: {kept['error']}")
 
     def _say(self, message: dict[str, Any]) -> None:
         if self._sock is None:
@@ -225,7 +240,7 @@ def _pipes(command: Command) -> tuple[list[int], list[int]]:
     readers: list[int] = []
     writers: list[int] = []
     try:
-        for _ in range(1 if command.streams == "merged" else 2):
+        for _ in range(_OUTPUTS[command.streams] + command.side):
             reader, writer = os.pipe()
             readers.append(reader)
             writers.append(writer)
@@ -236,7 +251,7 @@ def _pipes(command: Command) -> tuple[list[int], list[int]]:
     return readers, writers
 
 
-def _request(command: Command, *, outputs: int, job: Mapping[str, Any] | None) -> dict[str, Any]:
+def _request(command: Command, *, job: Mapping[str, Any] | None) -> dict[str, Any]:
     request: dict[str, Any] = {
         "op": "run",
         "script": command.script,
@@ -247,8 +262,11 @@ def _request(command: Command, *, outputs: int, job: Mapping[str, Any] | None) -
         "grace": command.grace,
         "prologue": command.prologue,
         "stages": command.stages,
-        "outputs": outputs,
+        "outputs": _OUTPUTS[command.streams],
+        "stdin": command.stdin,
     }
+    if command.side:
+        request["side"] = SIDE_FD
     if job is not None:
         request["job"] = dict(job)
     return request

@@ -32,6 +32,8 @@ MARK = "NACRE_CALL"
 
 
 class DirectBackend:
+    keeps = False
+
     def __init__(self, reason: str | None = None, *, mark: bool = True, use_pidfd: bool = HAS_PIDFD) -> None:
         self.notice: str | None = (
             None
@@ -242,7 +244,7 @@ class DirectProcess:
     async def survivors(self) -> tuple[Survivor, ...]:
         return self._strays()
 
-    async def keep(self, job: Mapping[str, Any] | None) -> None:
+    async def keep(self, job: Mapping[str, Any] | None, *, adopt: int | None = None) -> None:
         if job is not None:
             raise BackendUnavailableError("background jobs need the warden, which cannot run here; see `nacre doctor`")
 

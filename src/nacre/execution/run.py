@@ -170,12 +170,30 @@ class Run:
             self._process.stop()
 
     async def settle(self) -> None:
-        """After the end: find out what is left, and leave its pipe read, so that it does not die of SIGPIPE."""
+        """After the end: find out what is left."""
         assert self._process is not None
         if self._ending is not None and self._ending.left and self._ending.why is None:
             self.survivors = await self._process.survivors()
-            if self.survivors:
-                await self._process.keep(None)
+
+    async def let_go(self) -> None:
+        """Leave the survivors' pipe read by the far side, so that they do not die of SIGPIPE."""
+        if self._process is not None and self.survivors:
+            await self._process.keep(None)
+
+    async def keep(self, job: Mapping[str, Any]) -> None:
+        """Make the running command a job: the far side reads its output from here on."""
+        assert self._process is not None
+        self._clear_timer()
+        self._open = set()
+        await self._process.keep(job)
+
+    async def adopt(self, job: Mapping[str, Any]) -> None:
+        """Make the survivors of the finished command a job; `wait` then waits for its end."""
+        assert self._process is not None
+        self._finished = self._loop.create_future()
+        self._ending = None
+        self._open = set()
+        await self._process.keep(job, adopt=self.survivors[0].pid)
 
     def release(self) -> None:
         """Give everything back; what still runs in the foreground is ended by that."""

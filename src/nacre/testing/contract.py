@@ -79,6 +79,7 @@ async def _finish(backend: Backend, command: Command) -> tuple[Run, Ending, Coll
     try:
         ending = await run.wait()
         await run.settle()
+        await run.let_go()
     finally:
         run.release()
     return run, ending, sink

@@ -39,6 +39,7 @@ class ScriptedBackend:
     """Plays what was prepared for a script; an unknown script is an error of the test."""
 
     notice: str | None = None
+    keeps = False
 
     def __init__(self, plays: Mapping[str, Play], *, missing_directories: frozenset[str] = frozenset()) -> None:
         self._plays = plays
@@ -123,7 +124,7 @@ class ScriptedProcess:
     async def survivors(self) -> tuple[Survivor, ...]:
         return self._play.survivors if self._ended and self._why is None else ()
 
-    async def keep(self, job: Mapping[str, Any] | None) -> None:
+    async def keep(self, job: Mapping[str, Any] | None, *, adopt: int | None = None) -> None:
         return None
 
     def release(self) -> None:

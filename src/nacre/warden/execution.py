@@ -43,6 +43,10 @@ class Execution:
         self._poll.register(wakeup, select.POLLIN)
         self._launch: launch.Launch | None = None
         self._leader = 0
+        """The process whose status is the command's: the shell, or an adopted survivor of one."""
+        self._group = 0
+        """The process group that the shell leads, while it is not reaped."""
+        self._adopted = False
         self._status: int | None = None
         """The raw wait status of the leader, once it has exited."""
         self._left = True
@@ -68,8 +72,8 @@ class Execution:
 
     def start(self, request: Message, fds: list[int]) -> bool:
         """Start the command; on failure say at which step and why, and give everything back."""
-        outputs = request["outputs"]
-        writers, kept = fds[:outputs], fds[outputs:]
+        writing = request["outputs"] + ("side" in request)
+        writers, kept = fds[:writing], fds[writing:]
         step = "cwd"
         try:
             os.chdir(request["cwd"])
@@ -82,7 +86,7 @@ class Execution:
                 stages=request["stages"],
             )
             step = "shell"
-            self._leader = self._spawn(self._launch, writers)
+            self._leader = self._group = self._spawn(self._launch, writers, request)
         except (OSError, ValueError) as error:
             self._close_launch()
             for fd in kept:
@@ -103,12 +107,16 @@ class Execution:
             self._keep(request, kept)
         return True
 
-    def _spawn(self, prepared: launch.Launch, writers: list[int]) -> int:
+    def _spawn(self, prepared: launch.Launch, writers: list[int], request: Message) -> int:
+        stdin = request["stdin"]
         actions: list[tuple[int, int] | tuple[int, int, int] | tuple[int, int, str, int, int]] = [
-            (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
+            # A fifo opened for both has no end of file, and no reader can be missing.
+            (os.POSIX_SPAWN_OPEN, 0, stdin or "/dev/null", os.O_RDWR if stdin else os.O_RDONLY, 0),
             (os.POSIX_SPAWN_DUP2, writers[0], 1),
-            (os.POSIX_SPAWN_DUP2, writers[-1], 2),
+            (os.POSIX_SPAWN_DUP2, writers[request["outputs"] - 1], 2),
         ]
+        if "side" in request:
+            actions.append((os.POSIX_SPAWN_DUP2, writers[-1], request["side"]))
         # A duplicate onto itself only clears close-on-exec.
         actions += [(os.POSIX_SPAWN_DUP2, fd, fd) for fd in prepared.inherited]
         return os.posix_spawn(
@@ -163,6 +171,7 @@ class Execution:
         ended, self._left = children.reap()
         if self._status is None and self._leader in ended:
             self._status = ended[self._leader]
+            self._group = 0
             self._announce_at = None
             self._exit_at = self._last_output = time.monotonic()
         if self._reported:
@@ -211,10 +220,8 @@ class Execution:
         self._reported = False
         self._announce_at = None
         self._kill_at = time.monotonic() + self._grace
-        if self._status is None:
-            # The leader is not reaped yet, so its group cannot be somebody else's.
-            self._signal_group(signal.SIGTERM)
-            self._signal_group(signal.SIGCONT)
+        self._signal_group(signal.SIGTERM)
+        self._signal_group(signal.SIGCONT)
         below = children.descendants(os.getpid())
         parents = {os.getpid(), *below}
         for pid in below:
@@ -224,11 +231,14 @@ class Execution:
 
     def _in_group(self, pid: int) -> bool:
         fields = children.stat_fields(pid)
-        return len(fields) > 2 and int(fields[2]) == self._leader and self._status is None
+        return len(fields) > 2 and int(fields[2]) == self._group
 
     def _signal_group(self, number: int) -> None:
+        if not self._group:
+            # Once the leader is reaped, the number may become somebody else's.
+            return
         try:
-            os.killpg(self._leader, number)
+            os.killpg(self._group, number)
         except (ProcessLookupError, PermissionError):
             pass  # no member left that may be signalled; whatever is left is found in the tree
 
@@ -266,8 +276,7 @@ class Execution:
                 case "stop":
                     self._stop("stop")
                 case "signal":
-                    if self._status is None:
-                        self._signal_group(message["number"])
+                    self._signal_group(message["number"])
                 case "survivors":
                     _, self._left = children.reap()
                     found = children.survivors(os.getpid()) if self._left else []
@@ -281,6 +290,8 @@ class Execution:
 
     def _keep(self, message: Message, fds: list[int]) -> None:
         """Read the pipes from now on: into a job's file, or away, so that survivors do not die of SIGPIPE."""
+        if message.get("adopt") is not None:
+            self._adopt(message["adopt"])
         if message.get("job") is not None:
             try:
                 self._job = Job(message["job"])
@@ -299,11 +310,21 @@ class Execution:
             self._poll.register(fd, select.POLLIN)
         self._channel.send({"event": "kept", "pid": self._leader})
 
+    def _adopt(self, survivor: int) -> None:
+        """Follow a survivor of the finished shell from now on: its status, and the end of all that is left."""
+        self._leader = survivor
+        self._adopted = True
+        self._status = None
+        self._deadline = None
+        self._reported = False
+
     # A kept command.
 
     @property
     def _draining(self) -> bool:
-        return self._job is not None and self._status is not None and self._why is None and not self._reported
+        if self._job is None or self._why is not None or self._reported:
+            return False
+        return not self._left if self._adopted else self._status is not None
 
     def _drain_until(self) -> float:
         if not self._readers:

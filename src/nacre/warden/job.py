@@ -160,7 +160,10 @@ def final_state(facts: Record) -> Record:
         return common | {"state": "stopped"}
     if "signal" in facts:
         return common | {"state": "killed", "signal": facts["signal"], "signalName": signal_name(facts["signal"])}
-    return common | {"state": "exited", "exitCode": facts["code"]}
+    if "code" in facts:
+        return common | {"state": "exited", "exitCode": facts["code"]}
+    # An adopted survivor whose own parent collected it.
+    return common | {"state": "lost", "reason": "lost: it has ended, but its exit status was not ours to collect"}
 
 
 def signal_name(number: int) -> str:

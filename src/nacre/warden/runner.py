@@ -61,3 +61,5 @@ def _answer_late(channel: Channel, message: Message, fds: list[int]) -> None:
         os.close(fd)
     if message["op"] == "survivors":
         channel.send({"event": "survivors", "left": False, "survivors": []})
+    elif message["op"] == "keep":
+        channel.send({"event": "kept", "error": "nothing of the command is left"})

@@ -1,0 +1,166 @@
+"""What a coding agent's model sees of an output: whole lines, readable, bounded, with exact counts of the rest.
+
+Escapes are stripped, a progress bar is its last state, a long line is cut. What does not fit is left out in the middle
+(or at the front, or by the caller's own head and tail), on line borders, so ranges of line numbers can be told.
+Counts are of the raw output; a line is a line in both. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from nacre.output.capture import Captured
+from nacre.output.decode import decode
+from nacre.output.escapes import strip
+from nacre.output.lines import cap_lines, settle
+from nacre.output.sizes import human_size
+
+INLINE_BYTES = 50 * 1024
+HEAD_BYTES = 20 * 1024
+COLUMN_BYTES = 768
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which lines are wanted; by default as many as fit."""
+
+    head: int | None = None
+    tail: int | None = None
+    keep: Literal["both", "tail"] = "both"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendered:
+    text: str
+    """The lines, with a marker where some are left out."""
+    head_lines: int
+    """Lines shown from the beginning; all of them when nothing is left out."""
+    tail_lines: int
+    """Lines shown from the end."""
+    omitted_lines: int
+    omitted_bytes: int
+    """Raw bytes of the lines left out."""
+    capped_lines: int = 0
+    """Lines shown that were cut."""
+    total_lines: int = 0
+    total_bytes: int = 0
+
+    @property
+    def truncated(self) -> bool:
+        return self.omitted_bytes > 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    text: str
+    raw_bytes: int
+    capped: bool
+
+    @property
+    def shown_bytes(self) -> int:
+        return len(self.text.encode("utf-8", "surrogatepass")) + 1
+
+
+def render(captured: Captured, selection: Selection = Selection()) -> Rendered:
+    """The view of a captured output."""
+    if captured.whole is not None and selection == Selection():
+        text = settle(strip(decode(captured.whole)))
+        capped = cap_lines(text, COLUMN_BYTES)
+        if len(capped.text.encode("utf-8", "surrogatepass")) <= INLINE_BYTES:
+            return Rendered(
+                text=capped.text,
+                head_lines=captured.total_lines,
+                tail_lines=0,
+                omitted_lines=0,
+                omitted_bytes=0,
+                capped_lines=capped.capped_lines,
+                total_lines=captured.total_lines,
+                total_bytes=captured.total_bytes,
+            )
+    head, tail = _choose(captured, selection)
+    raw = sum(line.raw_bytes for line in (*head, *tail))
+    omitted_lines = max(0, captured.total_lines - len(head) - len(tail))
+    omitted_bytes = captured.total_bytes - raw
+    return Rendered(
+        text=_join(head, tail, omitted_lines, omitted_bytes, ends_open=_ends_open(captured)),
+        head_lines=len(head),
+        tail_lines=len(tail),
+        omitted_lines=omitted_lines,
+        omitted_bytes=omitted_bytes,
+        capped_lines=sum(line.capped for line in (*head, *tail)),
+        total_lines=captured.total_lines,
+        total_bytes=captured.total_bytes,
+    )
+
+
+def _choose(captured: Captured, selection: Selection) -> tuple[list[_Line], list[_Line]]:
+    """The lines from the beginning and from the end that are shown, never the same line twice."""
+    if captured.whole is not None:
+        first = _lines(captured.whole)
+        last = first
+    else:
+        first = _without_partial(_lines(captured.head), at=-1)
+        last = _without_partial(_lines(captured.tail), at=0)
+    wanted_head, wanted_tail = selection.head, selection.tail
+    if wanted_head is not None:
+        head = _fitting(first[:wanted_head], INLINE_BYTES)
+        if wanted_tail is not None and len(head) == min(wanted_head, len(first)):
+            return [], head[max(0, len(head) - wanted_tail) :]
+        return head, []
+    if wanted_tail is not None:
+        return [], _fitting(last[max(0, len(last) - wanted_tail) :], INLINE_BYTES, from_end=True)
+    head = [] if selection.keep == "tail" else _fitting(first, HEAD_BYTES)
+    used = sum(line.shown_bytes for line in head)
+    rest = last[len(head) :] if captured.whole is not None else last
+    return head, _fitting(rest, INLINE_BYTES - used, from_end=True)
+
+
+def _lines(raw: bytes) -> list[_Line]:
+    pieces = raw.split(b"\n")
+    ended = pieces.pop() if pieces and pieces[-1] == b"" else None
+    found = []
+    for number, piece in enumerate(pieces):
+        # The last piece has no newline of its own unless an empty one followed it.
+        size = len(piece) + (1 if ended is not None or number < len(pieces) - 1 else 0)
+        # A line is looked at only as far as it can be shown; megabytes behind the cap are not worth a pass.
+        text = settle(strip(decode(piece if b"\r" in piece or b"\x1b" in piece else piece[: COLUMN_BYTES * 4])))
+        capped = cap_lines(text, COLUMN_BYTES)
+        found.append(_Line(capped.text, size, bool(capped.capped_lines) or len(piece) > COLUMN_BYTES * 4))
+    return found
+
+
+def _without_partial(lines: list[_Line], *, at: int) -> list[_Line]:
+    """Without the line that the window cut through, unless it is all there is."""
+    if len(lines) > 1:
+        del lines[at]
+    return lines
+
+
+def _fitting(lines: list[_Line], budget: int, *, from_end: bool = False) -> list[_Line]:
+    chosen: list[_Line] = []
+    ordered: Iterable[_Line] = reversed(lines) if from_end else lines
+    for line in ordered:
+        budget -= line.shown_bytes
+        if budget < 0 and chosen:
+            break
+        chosen.append(line)
+        if budget < 0:
+            break
+    return chosen[::-1] if from_end else chosen
+
+
+def _ends_open(captured: Captured) -> bool:
+    return not captured.tail.endswith(b"\n")
+
+
+def _join(
+    head: list[_Line], tail: list[_Line], omitted_lines: int, omitted_bytes: int, *, ends_open: bool
+) -> str:
+    pieces = [line.text for line in head]
+    if omitted_bytes and head and tail:
+        pieces.append(f"[… {omitted_lines} lines, {human_size(omitted_bytes)} omitted …]")
+    pieces += [line.text for line in tail]
+    text = "\n".join(pieces)
+    return text if ends_open or not pieces else f"{text}\n"
