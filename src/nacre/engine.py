@@ -24,8 +24,8 @@ from nacre.errors import ArtifactError, BackendUnavailableError, DeniedError, Jo
 from nacre.execution.capture import Capture, Nowhere, Passthrough
 from nacre.execution.live import LiveTail
 from nacre.execution.run import Run
-from nacre.execution.summary import notices_of, outcome_of
-from nacre.jobs.table import JobTable
+from nacre.execution.summary import notices_of, outcome_of, producers_ending
+from nacre.jobs.table import JobTable, label_of
 from nacre.planning.plan import Plan, plan
 from nacre.policy.approval import Approver, approve, is_guarded
 from nacre.process import Backend, Ending
@@ -33,6 +33,7 @@ from nacre.profile import Background, Profile
 from nacre.request import ShellRequest
 from nacre.result import Output, ShellResult, TimedOut
 from nacre.settings import Settings
+from nacre.warden import children
 
 # How long the artifact store may grow before its age and size are looked at again.
 PRUNE_SECONDS = 600.0
@@ -84,14 +85,7 @@ class Engine:
         passthrough: Passthrough | None = None,
     ) -> ShellResult:
         planned = await self.prepare(request, profile, cwd=cwd)
-        capture = Capture(
-            self.artifacts,
-            profile,
-            self.settings.output,
-            redactor=planned.redactor,
-            live=live,
-            passthrough=passthrough,
-        )
+        capture = self.capture(planned, profile, live=live, passthrough=passthrough)
         try:
             return await self._run_somewhere(planned, profile, capture)
         except NacreError as error:
@@ -99,6 +93,25 @@ class Engine:
             raise
         finally:
             capture.close()
+
+    def capture(
+        self,
+        planned: Plan,
+        profile: Profile,
+        *,
+        live: LiveTail | None = None,
+        passthrough: Passthrough | None = None,
+    ) -> Capture:
+        """Where the output of a run goes."""
+        return Capture(
+            self.artifacts,
+            profile,
+            self.settings.output,
+            redactor=planned.redactor,
+            side=planned.command.side,
+            live=live,
+            passthrough=passthrough,
+        )
 
     async def _run_somewhere(self, planned: Plan, profile: Profile, capture: Capture) -> ShellResult:
         backend = self.backend_for(profile)
@@ -151,18 +164,22 @@ class Engine:
         capture: Capture,
         backend_notice: str | None,
     ) -> ShellResult:
+        ending, lifted_notice = producers_ending(ending, planned.request.lifted)
         outcome = outcome_of(ending, run.command.timeout)
         keep_all = profile.keep_partial and isinstance(outcome, TimedOut)
         outputs, problems = capture.outputs(keep_all=keep_all)
-        notices = [*problems, *notices_of(run, ending), *([backend_notice] if backend_notice else [])]
+        notices = [*planned.request.notices, *problems, *notices_of(run, ending)]
+        notices += [notice for notice in (lifted_notice, backend_notice) if notice]
         result = ShellResult(
-            command=run.command.script,
+            command=planned.request.command,
             outcome=outcome,
             output=outputs[0],
             stderr=outputs[1] if len(outputs) > 1 else None,
             cwd=run.command.cwd,
             started_at=run.started_at,
             elapsed=run.elapsed,
+            timeout=run.command.timeout,
+            requested_timeout=planned.request.requested_timeout,
             stages=ending.stages,
             survivors=run.survivors,
             notices=tuple(notices),
@@ -210,30 +227,10 @@ class Engine:
         return Background(job_id=job_id, pid=pid, output_file=output_file, notices=(problem,) if problem else ())
 
     async def _start_job(self, planned: Plan, profile: Profile) -> tuple[str, int, Path]:
-        command = planned.command
-        settings = self.settings.jobs
-        self.jobs.prune(max_age_seconds=settings.job_hours * 3600)
-        live = [job.id for job in self.jobs.list().jobs if job.running]
-        if len(live) >= settings.max_jobs:
-            raise JobLimitError(f"{len(live)} jobs run already (setting jobs.max_jobs): {', '.join(live)}; stop one")
-        job_id, directory = self.jobs.allot()
-        spec = {
-            "directory": str(directory),
-            "headBytes": settings.job_head_bytes,
-            "capBytes": settings.job_cap_bytes,
-            "hidden": [(name, form.decode("latin-1")) for name, form in planned.redactor.to_forms()],
-            "record": {
-                "id": job_id,
-                "command": planned.redactor.redact_text(command.script),
-                "cwd": command.cwd,
-                "contract": profile.contract,
-                "timeout": command.timeout,
-                "startedAt": time.time(),
-                "completionLine": True,
-            },
-        }
+        job_id, directory = self.allot_job()
+        spec = self.job_spec(planned, profile, job_id, directory)
         try:
-            run = Run.start(self.backend_for(profile), command, Nowhere(), job=spec)
+            run = Run.start(self.backend_for(profile), planned.command, Nowhere(), job=spec)
             try:
                 return job_id, await run.announced(), directory
             finally:
@@ -241,6 +238,42 @@ class Engine:
         except NacreError:
             self.jobs.discard(directory)
             raise
+
+    def allot_job(self) -> tuple[str, Path]:
+        """A new job's id and directory; old jobs are forgotten on the way.
+
+        Raises:
+            JobLimitError: too many run already.
+        """
+        settings = self.settings.jobs
+        self.jobs.prune(max_age_seconds=settings.job_hours * 3600)
+        live = [job.id for job in self.jobs.list().jobs if job.running]
+        if len(live) >= settings.max_jobs:
+            raise JobLimitError(f"{len(live)} jobs run already (setting jobs.max_jobs): {', '.join(live)}; stop one")
+        return self.jobs.allot()
+
+    def job_spec(self, planned: Plan, profile: Profile, job_id: str, directory: Path) -> dict[str, Any]:
+        """What the far side must know to keep a command; the hidden values go over the socket, never to disk."""
+        settings = self.settings.jobs
+        command = planned.redactor.redact_text(planned.command.script)
+        return {
+            "directory": str(directory),
+            "headBytes": settings.job_head_bytes,
+            "capBytes": settings.job_cap_bytes,
+            "hidden": [(name, form.decode("latin-1")) for name, form in planned.redactor.to_forms()],
+            "record": {
+                "id": job_id,
+                "command": command,
+                "label": label_of(command),
+                "cwd": planned.command.cwd,
+                "contract": profile.contract,
+                "timeout": planned.command.timeout,
+                "startedAt": time.time(),
+                "completionLine": profile.completion_line,
+                "ownerPid": os.getpid(),
+                "ownerStart": children.start_time(os.getpid()),
+            },
+        }
 
 
 def _entry(result: ShellResult) -> dict[str, Any]:

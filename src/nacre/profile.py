@@ -34,6 +34,8 @@ class Profile:
     """What is shown of a captured stream."""
     environment: Literal["inherited", "filtered"] = "filtered"
     guard: bool = True
+    completion_line: bool = False
+    """Whether a background job's output file ends with a line that says how it ended."""
     keep_partial: bool = False
     """Whether the answer to a timeout has no place for the output, so that an artifact must hold it."""
 
@@ -45,4 +47,12 @@ class Background:
     job_id: str
     pid: int
     output_file: str
+    preview: str = ""
+    """The newest output so far."""
+    why: Literal["asked", "window", "event"] = "asked"
+    """What made it a job: the caller, the end of the wait, or the event that was waited for."""
+    label: str = ""
+    elapsed: float = 0.0
+    timeout: float | None = None
+    requested_timeout: float | None = None
     notices: tuple[str, ...] = ()

@@ -15,11 +15,27 @@ Mode = Literal["foreground", "background"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Lifted:
+    """A trailing `| head` or `| tail`: the model reads what it selects, but the command is the producer before it."""
+
+    stage: str
+    """As it was written."""
+    producer: int
+    """Which of the stage codes is the producer's, counted from the end."""
+    side: bool
+    """Whether the producer's whole output comes on the side stream."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShellRequest:
     command: str
     """The script, as the caller wrote it."""
+    script: str | None = None
+    """What is run, where that differs from what the caller wrote."""
     timeout: float | None = None
     """Seconds; None leaves it to the contract."""
+    requested_timeout: float | None = None
+    """What was asked for, where it was clamped."""
     mode: Mode = "foreground"
     cwd: str | None = None
     """None is the tool's own directory."""
@@ -31,8 +47,12 @@ class ShellRequest:
     """Show only this many lines from the beginning."""
     tail: int | None = None
     """Show only this many lines from the end."""
+    lifted: Lifted | None = None
+    """The last stage of the pipeline, where it only selects lines."""
     until: Until | None = None
     """Return as soon as this has happened, and keep the command as a job."""
+    notices: tuple[str, ...] = ()
+    """What was changed about the request, to be said in the result."""
 
 
 def check_command(command: str) -> None:

@@ -86,6 +86,10 @@ class Truncation:
     kept: Literal["head", "tail", "both"]
     omitted_bytes: int
     omitted_lines: int
+    head_lines: int = 0
+    """Whole lines shown from the beginning, where the view is made of lines."""
+    tail_lines: int = 0
+    """Whole lines shown from the end, likewise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +100,8 @@ class Output:
     total_bytes: int
     total_lines: int
     truncation: Truncation | None = None
+    capped_lines: int = 0
+    """Lines shown that were too long and were cut."""
     artifact: ArtifactRef | None = None
 
 
@@ -114,8 +120,14 @@ class ShellResult:
     """Wall-clock time, for people."""
     elapsed: float
     """Seconds on the monotonic clock."""
+    timeout: float | None = None
+    """The limit in force, in seconds."""
+    requested_timeout: float | None = None
+    """What was asked for, where it was clamped."""
     stages: tuple[int, ...] = ()
     survivors: tuple[Survivor, ...] = ()
+    adopted: str | None = None
+    """The job that the survivors were made, where the contract does that."""
     notices: tuple[str, ...] = field(default=())
 
     @property

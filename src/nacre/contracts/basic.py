@@ -12,7 +12,7 @@ from nacre.contracts.contract import Reply, Scene
 from nacre.contracts.fields import arguments_of, command_of
 from nacre.errors import NacreError
 from nacre.output.capture import Captured
-from nacre.output.decode import fit_head
+from nacre.output.decode import CHARACTER_BYTES, fit_head
 from nacre.profile import Background, CaptureShape, Profile
 from nacre.request import ShellRequest
 from nacre.result import ArtifactRef, Lost, Output, ShellResult, Stopped, TimedOut, Truncation
@@ -50,7 +50,10 @@ class Basic:
         timeout=30.0,
         grace=5.0,
         streams="split",
-        capture=CaptureShape(whole_bytes=LIMIT_BYTES, head_bytes=LIMIT_BYTES, tail_bytes=0),
+        # A character more than is shown, so that the cut is made here and on its border.
+        capture=CaptureShape(
+            whole_bytes=LIMIT_BYTES + CHARACTER_BYTES, head_bytes=LIMIT_BYTES + CHARACTER_BYTES, tail_bytes=0
+        ),
         view=view,
         environment="inherited",
         guard=False,

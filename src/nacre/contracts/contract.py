@@ -33,9 +33,12 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What a description may mention."""
+    """What a schema and a description may depend on."""
 
     cwd: str
+    async_enabled: bool = True
+    window: float = 0.0
+    """Seconds after which a command becomes a job; 0 when it never does by itself."""
 
 
 class Contract(Protocol):

@@ -8,7 +8,7 @@ from nacre.contracts.contract import Reply, Scene
 from nacre.contracts.fields import arguments_of, command_of
 from nacre.errors import InvalidRequestError, NacreError, RefusedError, RequestError
 from nacre.output.capture import Captured
-from nacre.output.decode import decode, fit_head, fit_tail
+from nacre.output.decode import CHARACTER_BYTES, decode, fit_head, fit_tail
 from nacre.output.sizes import human_size
 from nacre.profile import Background, CaptureShape, Profile
 from nacre.request import ShellRequest
@@ -75,8 +75,14 @@ class Modes:
         timeout=TIMEOUTS["default"],
         grace=15.0,
         streams="merged",
-        capture=CaptureShape(whole_bytes=LIMIT_BYTES, head_bytes=SNIP_BYTES, tail_bytes=SNIP_BYTES),
+        # A character more than is shown, so that the cut is made here and on its border.
+        capture=CaptureShape(
+            whole_bytes=LIMIT_BYTES,
+            head_bytes=SNIP_BYTES + CHARACTER_BYTES,
+            tail_bytes=SNIP_BYTES + CHARACTER_BYTES,
+        ),
         view=view,
+        completion_line=True,
     )
 
     def schema(self, scene: Scene) -> dict[str, Any]:

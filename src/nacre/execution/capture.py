@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable
+from dataclasses import replace
 
 from nacre.artifacts.spill import Spill
 from nacre.artifacts.store import ArtifactStore
@@ -11,9 +14,13 @@ from nacre.execution.live import LiveTail
 from nacre.output.capture import Captured
 from nacre.output.redact import Redactor
 from nacre.output.window import Window
+from nacre.process import SIDE
 from nacre.profile import Profile
 from nacre.result import ArtifactRef, Output
 from nacre.settings import OutputSettings
+
+# Of a producer whose last stage is lifted: smaller outputs are kept only if the stage hid something.
+SIDE_BYTES = 64 * 1024
 
 Passthrough = Callable[[int, memoryview], None]
 
@@ -37,6 +44,7 @@ class Capture:
         settings: OutputSettings,
         *,
         redactor: Redactor,
+        side: bool = False,
         live: LiveTail | None = None,
         passthrough: Passthrough | None = None,
     ) -> None:
@@ -47,6 +55,7 @@ class Capture:
 
         shape = profile.capture
         self._profile = profile
+        self._store = store
         self._redactors = [redactor.fresh() for _ in _KINDS[profile.streams]] if redactor else []
         self._live = live
         self._passthrough = passthrough
@@ -54,8 +63,14 @@ class Capture:
             Spill(Window(shape.head_bytes, shape.tail_bytes, whole_bytes=shape.whole_bytes), create(kind))
             for kind in _KINDS[profile.streams]
         ]
+        self._side = Spill(Window(0, 0, whole_bytes=SIDE_BYTES), create("output")) if side else None
+        self._side_redactor = redactor.fresh() if side and redactor else None
+        self._watch: Callable[[bytes], object] | None = None
 
     def feed(self, stream: int, buffer: bytearray, size: int) -> None:
+        if stream == SIDE:
+            self._feed_side(buffer, size)
+            return
         if self._redactors:
             buffer = bytearray(self._redactors[stream - 1].feed(memoryview(buffer)[:size]))
             size = len(buffer)
@@ -65,8 +80,21 @@ class Capture:
         self._spills[stream - 1].feed(buffer, size)
         if self._live is not None:
             self._live.feed(buffer, size)
+        if self._watch is not None:
+            self._watch(bytes(memoryview(buffer)[:size]))
         if self._passthrough is not None:
             self._passthrough(stream, memoryview(buffer)[:size])
+
+    def _feed_side(self, buffer: bytearray, size: int) -> None:
+        assert self._side is not None
+        if self._side_redactor is not None:
+            buffer = bytearray(self._side_redactor.feed(memoryview(buffer)[:size]))
+            size = len(buffer)
+        self._side.feed(buffer, size)
+
+    def watch(self, feed: Callable[[bytes], object]) -> None:
+        """Show the output to somebody who waits for something in it, from now on."""
+        self._watch = feed
 
     def outputs(self, *, keep_all: bool) -> tuple[list[Output], list[str]]:
         """What is shown of each stream, and the notices about what could not be kept."""
@@ -76,13 +104,51 @@ class Capture:
         for spill in self._spills:
             captured = _captured(spill.window, None)
             # What the view cuts must be on disk, even if the window still holds all of it.
-            if keep_all or (captured.whole is not None and self._profile.view(captured).truncation is not None):
+            if keep_all or (captured.whole is not None and _is_cut(self._profile.view(captured))):
                 spill.keep()
             result = spill.finish()
             outputs.append(self._profile.view(_captured(result.window, result.artifact)))
             if result.error is not None:
                 problems.append(f"the full output could not be kept: {result.error}")
+        if self._side is not None:
+            outputs[0] = self._with_side(outputs[0], self._side, problems)
         return outputs, problems
+
+    def _with_side(self, output: Output, side: Spill, problems: list[str]) -> Output:
+        """The output with the artifact of the whole, of which a last stage showed only a part."""
+        if side.window.total_bytes > output.total_bytes:
+            side.keep()
+        result = side.finish()
+        if result.error is not None:
+            problems.append(f"the full output could not be kept: {result.error}")
+        return output if result.artifact is None else replace(output, artifact=result.artifact)
+
+    # Handing over to the far side.
+
+    def preview(self) -> bytes:
+        """The newest output so far."""
+        return self._spills[0].window.tail
+
+    def hand_over(self, path: str) -> bytes:
+        """Write all output so far to a job's file; returns what is held back as the beginning of a secret.
+
+        The far side goes on with the redaction where this side stops, so a value cut in two is still found.
+        """
+        (spill,) = self._spills
+        held = b"".join(redactor.give_up() for redactor in self._redactors)
+        self._redactors = []
+        whole = spill.window.whole
+        artifact = spill.finish().artifact
+        if whole is not None:
+            _write_new(path, whole)
+        elif artifact is not None:
+            # The job's file takes the artifact's place.
+            shutil.copyfile(self._store.plain_path(artifact.id), path)
+            os.chmod(path, 0o600)
+            self._store.remove(artifact.id)
+        else:
+            _write_new(path, spill.window.head + spill.window.tail)
+        return held
 
     def _flush(self) -> None:
         """Let go of what a redactor held back as the possible beginning of a secret."""
@@ -90,12 +156,25 @@ class Capture:
         for stream, redactor in enumerate(redactors, start=1):
             if rest := redactor.flush():
                 self._take(stream, bytearray(rest), len(rest))
+        if self._side is not None and self._side_redactor is not None:
+            self._side.feed(self._side_redactor.flush())
+            self._side_redactor = None
 
     def close(self) -> None:
         """End the artifacts of a run that gave no result; what they hold is kept."""
         self._flush()
-        for spill in self._spills:
+        for spill in [*self._spills, *([self._side] if self._side is not None else [])]:
             spill.finish()
+
+
+def _is_cut(output: Output) -> bool:
+    return output.truncation is not None or output.capped_lines > 0
+
+
+def _write_new(path: str, data: bytes) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with open(fd, "wb") as file:
+        file.write(data)
 
 
 def _captured(window: Window, artifact: ArtifactRef | None) -> Captured:

@@ -47,7 +47,8 @@ class Run:
         self._ending: Ending | None = None
         self._open = {1} if command.streams == "merged" else {1, 2}
         self._last_output = 0.0
-        self._finished: asyncio.Future[Ending] = self._loop.create_future()
+        self.finished: asyncio.Future[Ending] = self._loop.create_future()
+        """Done at the end; to be waited for without ending anything, unlike `wait`."""
         self._announced: asyncio.Future[int] = self._loop.create_future()
         self._timer: asyncio.TimerHandle | None = None
         self._process: Process | None = None
@@ -85,7 +86,7 @@ class Run:
             self._announced.set_result(pid)
 
     def exited(self, ending: Ending) -> None:
-        if self._finished.done():
+        if self.finished.done():
             return
         self.started(ending.pid or 0)
         self._ending = ending
@@ -99,7 +100,7 @@ class Run:
 
     def failed(self, error: NacreError) -> None:
         self._clear_timer()
-        for future in (self._finished, self._announced):
+        for future in (self.finished, self._announced):
             if not future.done():
                 future.set_exception(error)
                 future.exception()  # whichever of the two nobody awaits must not complain
@@ -117,8 +118,8 @@ class Run:
 
     def _finish(self) -> None:
         self._clear_timer()
-        if not self._finished.done() and self._ending is not None:
-            self._finished.set_result(self._ending)
+        if not self.finished.done() and self._ending is not None:
+            self.finished.set_result(self._ending)
 
     def _unanswered(self) -> None:
         if self.pid is None and not self._announced.done():
@@ -149,24 +150,25 @@ class Run:
     async def wait(self) -> Ending:
         """Wait for the end. If the waiting is cancelled, everything is stopped before the cancellation goes on."""
         try:
-            return await asyncio.shield(self._finished)
+            return await asyncio.shield(self.finished)
         except asyncio.CancelledError:
-            await self._stop_shielded()
+            await self.end()
             raise
 
-    async def _stop_shielded(self) -> None:
+    async def end(self) -> None:
+        """Stop everything and wait until it is gone, whatever happens to the caller meanwhile."""
         self.stop()
         end = self._loop.time() + self.command.grace + WATCHDOG_SECONDS
-        while not self._finished.done() and (left := end - self._loop.time()) > 0:
+        while not self.finished.done() and (left := end - self._loop.time()) > 0:
             try:
-                await asyncio.wait([self._finished], timeout=left)
+                await asyncio.wait([self.finished], timeout=left)
             except asyncio.CancelledError:
                 continue  # cancelled again: the kill under way is finished first
-        if self._finished.done():
-            self._finished.exception()
+        if self.finished.done():
+            self.finished.exception()
 
     def stop(self) -> None:
-        if self._process is not None and not self._finished.done():
+        if self._process is not None and not self.finished.done():
             self._process.stop()
 
     async def settle(self) -> None:
@@ -190,7 +192,7 @@ class Run:
     async def adopt(self, job: Mapping[str, Any]) -> None:
         """Make the survivors of the finished command a job; `wait` then waits for its end."""
         assert self._process is not None
-        self._finished = self._loop.create_future()
+        self.finished = self._loop.create_future()
         self._ending = None
         self._open = set()
         await self._process.keep(job, adopt=self.survivors[0].pid)
@@ -201,6 +203,6 @@ class Run:
         if self._process is not None:
             self._process.release()
             self._process = None
-        for future in (self._finished, self._announced):
+        for future in (self.finished, self._announced):
             if not future.done():
                 future.cancel()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 
 from nacre.execution.run import Run
-from nacre.execution.stages import hidden_failure
+from nacre.execution.stages import BROKEN_PIPE, hidden_failure
 from nacre.process import Ending, Survivor
+from nacre.request import Lifted
 from nacre.result import Exited, Lost, Outcome, Signalled, Stopped, TimedOut
 
 # A survivor's command line is shown to be recognised, not to be read.
@@ -25,6 +27,21 @@ def outcome_of(ending: Ending, limit: float | None) -> Outcome:
     if ending.code is not None:
         return Exited(ending.code)
     return Lost("the backend reported no status")
+
+
+def producers_ending(ending: Ending, lifted: Lifted | None) -> tuple[Ending, str | None]:
+    """The ending with the producer's status in place of the lifted last stage's, and the notice that says so."""
+    if lifted is None or ending.code is None or len(ending.stages) < -lifted.producer:
+        return ending, None
+    code = ending.stages[lifted.producer]
+    stages = ending.stages[: lifted.producer + 1]
+    if code == BROKEN_PIPE:
+        # `head` had enough and closed the pipe: what its producer died of is not a failure.
+        code = 0
+    changed = replace(ending, code=code, stages=stages)
+    if code == ending.code:
+        return changed, None
+    return changed, f"the exit code is that of the command before `{lifted.stage}`"
 
 
 def notices_of(run: Run, ending: Ending) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ class Plan:
     command: Command
     redactor: Redactor
     """Knows the values that were taken out of the environment; false when there were none."""
+    request: ShellRequest
 
 
 def plan(request: ShellRequest, profile: Profile, settings: Settings, *, cwd: str, environ: Mapping[str, str]) -> Plan:
@@ -30,6 +32,7 @@ def plan(request: ShellRequest, profile: Profile, settings: Settings, *, cwd: st
         InvalidRequestError: a variable of the call cannot be passed on.
     """
     directory = cwd if request.cwd is None else os.path.join(cwd, request.cwd)
+    script = request.command if request.script is None else request.script
     grace = settings.execution.grace_seconds
     redactor = _NOTHING_HIDDEN
     if not is_filtered(profile, settings.environment):
@@ -42,16 +45,18 @@ def plan(request: ShellRequest, profile: Profile, settings: Settings, *, cwd: st
             redactor = _redactor(tuple(filtered.hidden.items()))
     return Plan(
         Command(
-            script=request.command,
+            script=script,
             cwd=directory,
             env=env,
             timeout=profile.timeout if request.timeout is None else request.timeout,
             grace=profile.grace if grace is None else grace,
             streams=profile.streams,
             # Only a script with a pipe can hide a stage, and others should not pay for the look.
-            stages="|" in request.command,
+            stages="|" in script,
+            side=request.lifted is not None and request.lifted.side,
         ),
         redactor,
+        request,
     )
 
 
@@ -64,13 +69,19 @@ def is_filtered(profile: Profile, settings: EnvironmentSettings) -> bool:
 def _filtered(request: ShellRequest, environ: Mapping[str, str], settings: EnvironmentSettings) -> FilteredEnvironment:
     try:
         return child_environment(
-            environ, per_call_env=request.env, allow=settings.env_allow, profile=settings.env_profile
+            environ,
+            per_call_env=request.env,
+            allow=settings.env_allow,
+            profile=settings.env_profile,
+            own_venv=_OWN_VENV,
         )
     except EnvironmentEntryError as error:
         raise InvalidRequestError(f"field 'env': {error}", field="env") from error
 
 
 _NOTHING_HIDDEN = Redactor.empty()
+# The environment that nacre itself runs from is not the user's.
+_OWN_VENV = sys.prefix if sys.prefix != sys.base_prefix else None
 
 
 # Preparing the forms of a value takes milliseconds; an environment rarely changes between calls.

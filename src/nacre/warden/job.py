@@ -109,6 +109,10 @@ class Job:
             self._unlock()
             raise
 
+        if spec.get("held"):
+            # What the caller's redactor held back when it handed over.
+            self.write(spec["held"].encode("latin-1"))
+
     def write(self, data: bytes) -> None:
         """Append what the command wrote, without the values that were taken out of its environment."""
         self.output.write(memoryview(data if self._redactor is None else self._redactor.feed(data)))

@@ -14,7 +14,7 @@ import socket
 import sys
 
 from nacre.warden import children, runner
-from nacre.warden.channel import receive_fds
+from nacre.warden.channel import Channel, receive_fds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ def main(control_fd: int) -> NoReturn:
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     control = socket.socket(fileno=control_fd)
     children.become_subreaper()
+    # A host may block signals; a runner that never heard of its children's ends would miss them.
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
     signal.signal(signal.SIGCHLD, lambda *_: None)
     gc.collect()
     gc.freeze()
@@ -39,11 +41,23 @@ def main(control_fd: int) -> NoReturn:
         if not data:
             os._exit(0)
         for fd in fds:
-            if os.fork() == 0:
-                _become_runner(control, fd, fds)
+            try:
+                child = os.fork()
+            except OSError as error:
+                _refuse(fd, error)
+            else:
+                if child == 0:
+                    _become_runner(control, fd, fds)
         for fd in fds:
             os.close(fd)
         children.reap()
+
+
+def _refuse(fd: int, error: OSError) -> None:
+    """Tell whoever asked for a runner why there is none; the warden itself goes on."""
+    answer = {"event": "failed", "step": "process", "errno": error.errno, "reason": str(error)}
+    with socket.socket(fileno=os.dup(fd)) as sock:
+        Channel(sock).send(answer)
 
 
 def _become_runner(control: socket.socket, fd: int, fds: list[int]) -> NoReturn:

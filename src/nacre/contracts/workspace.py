@@ -1,0 +1,355 @@
+"""The `workspace` contract (seeds 003 and 004): a coding agent's shell, with jobs, artifacts and readable output.
+
+Pure translation: what the model sent to a request, what happened to a text and `details` whose names are the seeds'.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from nacre.contracts.contract import Reply, Scene
+from nacre.contracts.fields import arguments_of, command_of
+from nacre.errors import InterceptedError, InvalidRequestError, NacreError, WorkingDirectoryError
+from nacre.output.capture import Captured
+from nacre.output.render import INLINE_BYTES, Selection, render
+from nacre.output.sizes import human_size
+from nacre.profile import Background, CaptureShape, Profile
+from nacre.request import ShellRequest
+from nacre.result import Exited, Lost, Output, ShellResult, Signalled, Stopped, TimedOut, Truncation
+from nacre.until import decode_until
+
+DEFAULT_SECONDS = 300.0
+SHORTEST_SECONDS, LONGEST_SECONDS = 1.0, 3600.0
+# What is looked at to make the view; what a progress bar redraws is raw output too.
+WHOLE_BYTES = 512 * 1024
+END_BYTES = 64 * 1024
+# Beyond this a model has asked for lines it cannot read.
+MOST_LINES = 1_000_000
+
+DESCRIPTION = """\
+Runs a shell command with bash in the workspace and returns stdout and stderr merged in true order.
+
+- State (cwd, variables, functions) does not carry over between calls: use `cwd`, and `env` for values with quotes or newlines.
+- `timeout` (default 300 s, at most 3600) kills the command and everything it started. A command that merely takes longer
+  than {window} is not killed: it goes on as a background job, and you get its id.
+- Output over 50 KB is shown as its first and last lines; all of it is kept, and the result says how to read the rest. Never
+  pipe into head or tail to save tokens and never run a command again to see more of its output.
+- stdin is empty and prompts are disabled. A failing stage hidden by a pipe is pointed out.
+{background}
+- Working directory: {cwd}"""
+
+BACKGROUND = """\
+- Servers, watchers and long builds: `async: true` returns a job id at once, or `until` ({"port": 3000}, {"regex": "ready"},
+  {"file": "out.log"}, {"quiet": 5}) returns when that has happened and keeps the command as a job. What a command leaves
+  running with `&` becomes a job too.
+- A job's result is delivered when it ends. Do not poll with sleep, ps or tail: use the `job` tool (poll waits for you)."""
+
+
+class Workspace:
+    profile = Profile(
+        contract="workspace",
+        timeout=DEFAULT_SECONDS,
+        grace=5.0,
+        streams="merged",
+        capture=CaptureShape(whole_bytes=WHOLE_BYTES, head_bytes=END_BYTES, tail_bytes=END_BYTES),
+        view=lambda captured: view(captured, Selection()),
+    )
+
+    def schema(self, scene: Scene) -> dict[str, Any]:
+        properties: dict[str, Any] = {
+            "command": {"type": "string", "description": "Shell command to run; multi-line scripts are fine"},
+            "env": {
+                "type": "object",
+                "additionalProperties": {"type": "string"},
+                "description": "Extra environment variables, passed as values, not as shell text",
+            },
+            "timeout": {
+                "type": "number",
+                "description": "Seconds until the command and all it started are killed (default 300, 1 to 3600)",
+            },
+            "cwd": {"type": "string", "description": "Directory to run in, relative to the working directory"},
+            "pty": {"type": "boolean", "description": "Only for programs that need a real terminal"},
+            "head": {"type": "integer", "minimum": 1, "description": "Show only the first lines; all is kept"},
+            "tail": {"type": "integer", "minimum": 1, "description": "Show only the last lines; all is kept"},
+            "until": {
+                "type": "object",
+                "description": "Return when this has happened and keep the command as a job; give exactly one",
+                "properties": {
+                    "regex": {"type": "string", "description": "appears in the output"},
+                    "port": {"type": "integer", "description": "accepts connections on this machine"},
+                    "file": {"type": "string", "description": "exists"},
+                    "quiet": {"type": "number", "description": "seconds without output"},
+                },
+                "additionalProperties": False,
+            },
+        }
+        if scene.async_enabled:
+            properties["async"] = {
+                "type": "boolean",
+                "description": "Start as a background job and return its id at once; it is not waited for",
+            }
+        window = f"{scene.window:g} s" if scene.window else "its timeout"
+        description = DESCRIPTION.format(
+            window=window, background=BACKGROUND if scene.async_enabled else "", cwd=scene.cwd
+        )
+        return {
+            "name": "bash",
+            "description": description,
+            "input_schema": {
+                "type": "object",
+                "properties": properties,
+                "required": ["command"],
+                "additionalProperties": False,
+            },
+        }
+
+    def decode(self, arguments: object) -> ShellRequest:
+        fields = arguments_of(
+            arguments, known=["command", "env", "timeout", "cwd", "pty", "async", "head", "tail", "until"]
+        )
+        background = _flag(fields, "async")
+        until = fields.get("until")
+        if background and until is not None:
+            raise InvalidRequestError(
+                "fields 'async' and 'until' cannot be combined: async does not wait; leave out async", field="until"
+            )
+        return ShellRequest(
+            command=command_of(fields),
+            env=_variables(fields.get("env")),
+            timeout=_seconds(fields.get("timeout")),
+            cwd=_text(fields, "cwd") or None,
+            terminal=_flag(fields, "pty"),
+            mode="background" if background else "foreground",
+            head=_lines(fields, "head"),
+            tail=_lines(fields, "tail"),
+            until=None if until is None else decode_until(until),
+        )
+
+    def present(self, result: ShellResult | Background) -> Reply:
+        if isinstance(result, Background):
+            return present_background(result)
+        return present_result(result)
+
+    def refuse(self, error: NacreError) -> Reply:
+        details: dict[str, Any] = {}
+        if isinstance(error, InterceptedError):
+            details["suggestedTool"] = error.tool
+        return Reply(text=_spell(error), is_error=True, details=details)
+
+
+def _spell(error: NacreError) -> str:
+    if isinstance(error, WorkingDirectoryError):
+        if error.reason == "does not exist":
+            return f"Working directory does not exist: {error.path}"
+        if error.reason == "is not a directory":
+            return f"Working directory is not a directory: {error.path}"
+    return str(error)
+
+
+# Decoding.
+
+
+def _flag(fields: Any, name: str) -> bool:
+    value = fields.get(name)
+    if value is None:
+        return False
+    if not isinstance(value, bool):
+        raise InvalidRequestError(f"field {name!r} must be true or false, got {value!r}", field=name)
+    return value
+
+
+def _text(fields: Any, name: str) -> str | None:
+    value = fields.get(name)
+    if value is not None and (not isinstance(value, str) or "\0" in value):
+        raise InvalidRequestError(f"field {name!r} must be a text without NUL, got {value!r}", field=name)
+    return value
+
+
+def _lines(fields: Any, name: str) -> int | None:
+    value = fields.get(name)
+    # 0 means none, as an absent one does.
+    if value is None or value == 0:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= MOST_LINES:
+        raise InvalidRequestError(
+            f"field {name!r} must be a whole number of lines from 1 to {MOST_LINES}, got {value!r}", field=name
+        )
+    return value
+
+
+def _seconds(value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+        raise InvalidRequestError(f"field 'timeout' must be a number of seconds, got {value!r}", field="timeout")
+    return float(value)
+
+
+def _variables(value: Any) -> dict[str, str] | None:
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise InvalidRequestError(f"field 'env' must be an object of texts, got {value!r}", field="env")
+    for name, text in value.items():
+        if not isinstance(text, str):
+            raise InvalidRequestError(f"field 'env': the value of {name!r} must be a text", field="env")
+    return value or None
+
+
+# Presenting.
+
+
+def view(captured: Captured, selection: Selection) -> Output:
+    """The readable view; what is left out is told as whole lines."""
+    rendered = render(captured, selection)
+    truncation = None
+    if rendered.truncated:
+        kept = "both" if rendered.head_lines and rendered.tail_lines else "head" if rendered.head_lines else "tail"
+        truncation = Truncation(
+            kept=kept,  # type: ignore[arg-type]
+            omitted_bytes=rendered.omitted_bytes,
+            omitted_lines=rendered.omitted_lines,
+            head_lines=rendered.head_lines,
+            tail_lines=rendered.tail_lines,
+        )
+    return Output(
+        text=rendered.text,
+        total_bytes=captured.total_bytes,
+        total_lines=captured.total_lines,
+        truncation=truncation,
+        capped_lines=rendered.capped_lines,
+        artifact=captured.artifact,
+    )
+
+
+def present_result(result: ShellResult) -> Reply:
+    lines = [result.text.rstrip("\n") or "(no output)", "", f"Wall time: {result.elapsed:.2f} seconds", *result.notices]
+    status = _status(result)
+    if status is not None:
+        lines += ["", status]
+    notice = _output_notice(result.output)
+    if notice is not None:
+        lines += ["", f"[{notice}]"]
+    return Reply(text="\n".join(lines), is_error=not result.ok, details=_details(result))
+
+
+def _status(result: ShellResult) -> str | None:
+    match result.outcome:
+        case Exited(0):
+            return None
+        case Exited(code):
+            return f"Command exited with code {code}"
+        case Signalled() as death:
+            return f"Command exited with code {128 + death.number} (killed by {death.name})"
+        case TimedOut(limit):
+            return f"[Command timed out after {limit:g} seconds]"
+        case Stopped():
+            return "[Command aborted]"
+        case Lost(reason):
+            return f"Command failed: missing exit status ({reason})"
+
+
+def _output_notice(output: Output) -> str | None:
+    parts = []
+    cut = output.truncation
+    if cut is not None:
+        total = output.total_lines
+        if cut.kept == "both":
+            first = f"lines 1-{cut.head_lines} and {total - cut.tail_lines + 1}-{total} of {total}"
+        elif cut.kept == "head":
+            first = f"lines 1-{cut.head_lines} of {total}"
+        else:
+            first = f"lines {total - cut.tail_lines + 1}-{total} of {total}"
+        parts.append(f"Showing {first}; {cut.omitted_lines} lines, {human_size(cut.omitted_bytes)} left out")
+    if output.capped_lines:
+        parts.append("Some lines truncated to 768 bytes")
+    if output.artifact is not None:
+        uri = f"artifact://{output.artifact.id}"
+        parts.append(
+            f"Full output: {uri} (read tool, or `cat {uri}`; offset, tail and grep work without running it again)"
+        )
+        if output.artifact.dropped_bytes:
+            parts.append(f"{human_size(output.artifact.dropped_bytes)} of its middle were over the cap and are gone")
+    return ". ".join(parts) if parts else None
+
+
+def _details(result: ShellResult) -> dict[str, Any]:
+    details = _timeouts(result) | {"wallTimeMs": round(result.elapsed * 1000)}
+    if isinstance(result.outcome, TimedOut):
+        details["timedOut"] = True
+    if result.exit_code:
+        details["exitCode"] = result.exit_code
+    if isinstance(result.outcome, Signalled):
+        details["signal"] = result.outcome.name
+    if len(result.stages) > 1:
+        details["stages"] = list(result.stages)
+    if result.survivors:
+        details["survivors"] = [{"pid": one.pid, "argv": list(one.argv)} for one in result.survivors]
+    if result.adopted is not None:
+        details["async"] = {"state": "running", "jobId": result.adopted, "type": "bash"}
+    meta = _meta(result.output)
+    if meta:
+        details["meta"] = meta
+    if result.artifact is not None:
+        details["artifactId"] = str(result.artifact.id)
+    return details
+
+
+def _timeouts(result: ShellResult | Background) -> dict[str, Any]:
+    details: dict[str, Any] = {"timeoutSeconds": result.timeout}
+    if result.requested_timeout is not None:
+        details["requestedTimeoutSeconds"] = result.requested_timeout
+    return details
+
+
+def _meta(output: Output) -> dict[str, Any]:
+    meta: dict[str, Any] = {}
+    artifact_id = None if output.artifact is None else str(output.artifact.id)
+    cut = output.truncation
+    if cut is not None:
+        total = output.total_lines
+        truncation: dict[str, Any] = {
+            "direction": {"both": "middle", "head": "head", "tail": "tail"}[cut.kept],
+            "truncatedBy": "middle" if cut.kept == "both" else "lines",
+            "totalLines": total,
+            "totalBytes": output.total_bytes,
+            "outputLines": cut.head_lines + cut.tail_lines,
+            "outputBytes": output.total_bytes - cut.omitted_bytes,
+            "maxBytes": INLINE_BYTES,
+            "elidedLines": cut.omitted_lines,
+            "elidedBytes": cut.omitted_bytes,
+        }
+        if cut.kept == "both":
+            truncation["headRange"] = [1, cut.head_lines]
+            truncation["tailRange"] = [total - cut.tail_lines + 1, total]
+        elif cut.kept == "head":
+            truncation["shownRange"] = [1, cut.head_lines]
+            truncation["nextOffset"] = cut.head_lines + 1
+        else:
+            truncation["shownRange"] = [total - cut.tail_lines + 1, total]
+        if artifact_id is not None:
+            truncation["artifactId"] = artifact_id
+        meta["truncation"] = truncation
+    if output.capped_lines:
+        meta["limits"] = {"columnTruncated": {"maxColumn": 768, "unit": "bytes", "artifactId": artifact_id}}
+    return meta
+
+
+def present_background(job: Background) -> Reply:
+    lines = []
+    if preview := job.preview.rstrip():
+        lines += [preview, ""]
+    lines += list(job.notices)
+    lines.append(f"Background job {job.job_id} started: {job.label}")
+    lines.append(
+        "Its result will be delivered when it ends. Do other work meanwhile; do not poll with sleep, ps or tail. "
+        f'The job tool can wait ({{"poll": ["{job.job_id}"]}}), read ({{"read": "{job.job_id}"}}) or cancel it.'
+    )
+    details = _timeouts(job) | {
+        "async": {"state": "running", "jobId": job.job_id, "type": "bash"},
+        "pid": job.pid,
+        "outputFile": job.output_file,
+        "wallTimeMs": round(job.elapsed * 1000),
+    }
+    return Reply(text="\n".join(lines), is_error=False, details=details)

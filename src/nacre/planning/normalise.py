@@ -1,0 +1,94 @@
+"""What the workspace tool makes of a request before it runs: seeds 003 and 004, decisions D3, D4, D7, D8, D16.
+
+Nothing is changed silently: what matters to the reader is a notice. The guard judges the command as it was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from nacre.command import SIDE_FD
+from nacre.errors import InterceptedError, InvalidRequestError
+from nacre.planning.urls import UrlRouter, expand_command, expand_value
+from nacre.policy.interceptor import intercept
+from nacre.request import Lifted, ShellRequest
+from nacre.script.rewrite import lift_cd, trailing_window
+from nacre.settings import Settings
+
+SHORTEST_SECONDS, LONGEST_SECONDS = 1.0, 3600.0
+
+
+def normalise(
+    request: ShellRequest, settings: Settings, router: UrlRouter, *, tools: Collection[str], can_lift: bool
+) -> ShellRequest:
+    """The request as it will run.
+
+    Raises:
+        InvalidRequestError: a job was asked for and jobs are switched off, or a URL leads nowhere.
+        InterceptedError: a tool that is present serves the command better.
+    """
+    if request.mode == "background" and not settings.jobs.async_enabled:
+        raise InvalidRequestError(
+            "Async bash execution is disabled (setting jobs.async_enabled); run it without async", field="async"
+        )
+    script, cwd = request.command, request.cwd
+    if cwd is None and (prefix := lift_cd(script)) is not None:
+        script, cwd = prefix.rest, prefix.path
+    if settings.policy.interceptor:
+        _intercept(request.command, script, tools)
+    lifted: Lifted | None = None
+    if settings.output.lift_head_tail and request.until is None and request.mode == "foreground":
+        script, lifted = _lift(script, request, can_lift=can_lift)
+    timeout, requested, notices = _clamp(request.timeout, settings.execution.timeout_seconds)
+    if request.terminal:
+        notices.append("pty was asked for, but there is no terminal here: the command runs with pipes")
+    expanded = expand_command(script, router)
+    return replace(
+        request,
+        script=None if expanded == request.command else expanded,
+        cwd=None if cwd is None else expand_value(cwd, router),
+        env=None if request.env is None else {name: expand_value(text, router) for name, text in request.env.items()},
+        timeout=timeout,
+        requested_timeout=requested,
+        lifted=lifted,
+        notices=(*request.notices, *notices),
+    )
+
+
+def _intercept(written: str, script: str, tools: Collection[str]) -> None:
+    for candidate in dict.fromkeys((written, script)):
+        found = intercept(candidate, tools)
+        if found is not None:
+            raise InterceptedError(f"Blocked: {found.message}\n\n{written}", tool=found.tool)
+
+
+def _lift(script: str, request: ShellRequest, *, can_lift: bool) -> tuple[str, Lifted | None]:
+    window = trailing_window(script)
+    if window is None:
+        return script, None
+    producer = script[: window.producer_end]
+    explicit = request.head is not None or request.tail is not None
+    if explicit:
+        # The caller's own numbers win: the stage goes, and they select from the whole output.
+        return producer, None
+    if window.kind == "head":
+        return script, Lifted(stage=window.stage, producer=-2, side=False)
+    if not can_lift:
+        return script, Lifted(stage=window.stage, producer=-2, side=False)
+    connector = script[window.producer_end : window.stage_start]
+    return f"{producer}{connector}tee /dev/fd/{SIDE_FD} | {script[window.stage_start :]}", Lifted(
+        stage=window.stage, producer=-3, side=True
+    )
+
+
+def _clamp(timeout: float | None, default: float) -> tuple[float, float | None, list[str]]:
+    asked = default if timeout is None else timeout
+    effective = min(max(asked, SHORTEST_SECONDS), LONGEST_SECONDS)
+    if effective == asked:
+        return effective, None, []
+    notice = (
+        f"Timeout: {effective:g} s in force, {asked:g} s were asked for (allowed: {SHORTEST_SECONDS:g} to "
+        f"{LONGEST_SECONDS:g})"
+    )
+    return effective, None if timeout is None else timeout, [notice]
