@@ -13,6 +13,7 @@ from nacre import config
 from nacre import engine as engines
 from nacre.errors import InvalidRequestError
 from nacre.execution.capture import Passthrough
+from nacre.output.decode import CHARACTER_BYTES
 from nacre.output.view import HEAD_BYTES, INLINE_BYTES, TAIL_BYTES, head_and_tail
 from nacre.profile import CaptureShape, Profile
 from nacre.request import ShellRequest, check_command, check_env
@@ -24,7 +25,12 @@ PROFILE = Profile(
     timeout=300.0,
     grace=5.0,
     streams="merged",
-    capture=CaptureShape(whole_bytes=INLINE_BYTES, head_bytes=HEAD_BYTES, tail_bytes=TAIL_BYTES),
+    # A character more than is shown, so that the view makes the cut, on its border.
+    capture=CaptureShape(
+        whole_bytes=INLINE_BYTES + 2 * CHARACTER_BYTES,
+        head_bytes=HEAD_BYTES + CHARACTER_BYTES,
+        tail_bytes=TAIL_BYTES + CHARACTER_BYTES,
+    ),
     view=head_and_tail,
 )
 

@@ -11,6 +11,9 @@ import codecs
 # No UTF-8 character is longer.
 CHARACTER_BYTES = 4
 
+# What one more byte can show at most: two U+FFFD, for a sequence that it cuts off and for itself.
+STEP_SHOWN_BYTES = 6
+
 # Fitted in steps of this size, so that the exact search at the end walks over few bytes.
 STEP_BYTES = 1024
 
@@ -57,8 +60,8 @@ def fit_tail(data: bytes, limit_bytes: int) -> tuple[str, int]:
     if excess <= 0:
         return text, len(piece)
     skipped, length = _advance(piece, excess)
-    # A character may straddle the excess: then it goes too.
-    for more in range(1, CHARACTER_BYTES):
+    # A step may straddle the excess: then it goes too.
+    for more in range(1, STEP_SHOWN_BYTES):
         if length >= excess:
             break
         skipped, length = _advance(piece, excess + more)
