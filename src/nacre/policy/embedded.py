@@ -23,7 +23,7 @@ _CALL: Final = re.compile(
 )
 _LIST_CALL: Final = re.compile(r"(?:run|call|Popen|check_\w+|spawn\w*|exec\w*)\s*\(\s*\[([^\]]*)\]", re.DOTALL)
 _BACKQUOTED: Final = re.compile(r"`([^`]+)`|%x[\[({](.*?)[\])}]|qx[\[({/](.*?)[\])}/]", re.DOTALL)
-_EDITOR_SHELL: Final = re.compile(r"(?:^|\|)\s*(?::?!|:?silent !|:?call system\()(.*)", re.DOTALL)
+_EDITOR_SHELL: Final = re.compile(r"(?:^|\|)\s*\+?(?::?!|:?silent !|:?call system\()(.*)", re.DOTALL)
 _DELETION: Final = re.compile(
     r"(?:rmtree|rm_rf|rm_r|rm|remove_dir_all|rmSync|rmdirSync|rmdir|rimraf(?:\.sync)?|remove_tree|removeSync|remove_entry_secure|unlink)"
     r"\s*\(?\s*(?:os\.path\.expanduser\(\s*)?(?:Path\(\s*)?(['\"])(.*?)\1"
@@ -50,7 +50,11 @@ def embedded_scripts(invocation: Invocation) -> list[str]:
     if name in _REMOTE:
         return _remote(words)
     if name in ("make", "gmake"):
-        return [word.partition("=")[2] for word in words if word.startswith(("SHELL=", "--eval="))]
+        recipes = [line.lstrip("\t@-") for line in (invocation.stdin or "").splitlines() if line.startswith("\t")]
+        recipes += [line.partition(";")[2] for line in (invocation.stdin or "").splitlines() if ";" in line]
+        return recipes + [word.partition("=")[2] for word in words if word.startswith(("SHELL=", "--eval="))]
+    if name in ("tar", "gtar", "bsdtar", "zip", "rsync", "sed", "gsed", "man"):
+        return _program_options(words)
     if name in ("git", "hub"):
         call = git_call(invocation.argv)
         stored = stored_alias(call) if call is not None else None
@@ -58,9 +62,18 @@ def embedded_scripts(invocation: Invocation) -> list[str]:
             return [stored[1][1:] if stored[1].startswith("!") else "git " + stored[1]]
     if name == "alias":
         return [word.partition("=")[2] for word in words if "=" in word]
-    if name in ("systemctl", "complete", "bind"):
-        return []
     return []
+
+
+def _program_options(words: list[str]) -> list[str]:
+    scripts = [word.partition("exec=")[2] for word in words if word.startswith("--checkpoint-action=exec=")]
+    scripts += [
+        word.partition("=")[2]
+        for word in words
+        if word.startswith(("--to-command=", "--use-compress-program=", "--rsh="))
+    ]
+    scripts += [words[i + 1] for i, word in enumerate(words[:-1]) if word in ("-TT", "-e", "-I", "-P")]
+    return scripts + [match.group(1) for word in words if (match := re.search(r"(?:^|[;0-9$/])\s*e\s+(.+)", word))]
 
 
 def _called(code: str) -> list[str]:

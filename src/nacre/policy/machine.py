@@ -52,9 +52,7 @@ def _critical(invocation: Invocation) -> str | None:
 
 def _find(invocation: Invocation) -> str | None:
     call = find_call(invocation.argv)
-    destroys = call.deletes or any(
-        basename(word) in _DESTROYERS or word == "git" for command in call.commands for word in command[:4] if word
-    )
+    destroys = call.deletes or any(_destroys(command) for command in call.commands)
     if not destroys or call.limited:
         return None
     for root in call.roots:
@@ -64,11 +62,21 @@ def _find(invocation: Invocation) -> str | None:
     return None
 
 
+def _destroys(command: tuple[str, ...]) -> bool:
+    words = [plain(word) for word in command]
+    while words and basename(words[0]) in ("sudo", "env", "nice", "command", "xargs"):
+        words = words[1:]
+    if not words:
+        return False
+    scripts = any(re.search(r"\brm\b|\bshred\b", word) for word in words[1:]) if basename(words[0]) in SHELLS else False
+    return basename(words[0]) in _DESTROYERS or words[:2] == ["git", "add"] or scripts
+
+
 def _rm(invocation: Invocation) -> str | None:
     call = removal(invocation.argv)
     if call is None:
         return None
-    for target in call.targets:
+    for target in filter(None, call.targets):
         if call.recursive and glob_covers_repository(target):
             return "the glob matches .git"
         if is_whole_repository(target):

@@ -104,11 +104,21 @@ def _judge(command: str, policy: Policy, environment: dict[str, str], budget: Bu
 def built_in_verdict(reading: Reading) -> Verdict | None:
     """The first denial by one of the three rules that always hold."""
     for invocation in reading.invocations:
+        if not concerned(invocation):
+            continue
         for rule, message, check in _BUILT_IN:
             reason = check(invocation)
             if reason is not None:
                 return Verdict("deny", rule, message, invocation.span, f"{invocation}: {reason}")
     return None
+
+
+def concerned(invocation: Invocation) -> bool:
+    """Whether the built-in rules have anything to say about this program."""
+    if not invocation.argv:
+        return False
+    name = invocation.argv[0]
+    return not name.isascii() or "rm" in name or "git" in name or "hub" in name
 
 
 def _extended_verdict(reading: Reading, budget: Budget) -> Verdict | None:

@@ -6,10 +6,12 @@ Works on the parts of a word, so quoted braces and expansions inside alternative
 import re
 from typing import Final, TypeAlias
 
+from nacre.script.alphabet import UNKNOWN
 from nacre.script.tree import Fixed, Part, UnreadableError
 
 # bash itself has no limit; nobody writes more by hand, and a bomb must not cost us the budget.
 MAX_WORDS: Final = 512
+_MAX_SEQUENCE: Final = 64
 _SEQUENCE: Final = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.(-?\d+))?")
 _Piece: TypeAlias = str | Part
 """One unquoted character, or a part that braces cannot see into."""
@@ -74,8 +76,9 @@ def _sequence(pieces: list[_Piece]) -> list[str] | None:
         return None
     low, high = (ord(first), ord(last)) if first.isalpha() else (int(first), int(last))
     stride = max(abs(int(step or 1)), 1)
-    if abs(high - low) // stride > MAX_WORDS:
-        raise UnreadableError("too many words in a brace expansion")
+    if abs(high - low) // stride > _MAX_SEQUENCE:
+        # The numbers of a long loop are not worth telling apart.
+        return [first, UNKNOWN]
     numbers = range(low, high + 1, stride) if low <= high else range(low, high - 1, -stride)
     width = max(len(first), len(last)) if first.startswith("0") or last.startswith("0") else 0
     return [chr(number) if first.isalpha() else str(number).zfill(width) for number in numbers]

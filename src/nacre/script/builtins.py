@@ -31,7 +31,10 @@ def _declare(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
         elif equals and _NAME.fullmatch(name):
             # The tilde after `=` expands, unless it was quoted.
             value = expand_tilde(value) if word.partition("=")[2].startswith("~") else value
-            walk.scope.assign(name, walk.scope.lookup(value) if reference else (value,))
+            if reference:
+                walk.scope.references[name] = value
+            else:
+                walk.scope.assign(name, (value,))
     return ""
 
 
@@ -146,6 +149,7 @@ def _cd(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
     target = targets[0] if targets else walk.scope.lookup("HOME")[0]
     path = target if isinstance(target, str) else UNKNOWN
     path = plain(path)
+    walk.scope.assign("OLDPWD", (walk.scope.directory or UNKNOWN,))
     if is_opaque(path) or path.startswith(("-", "+")):
         walk.scope.directory = UNKNOWN
     elif path.startswith("/") or not path.isascii() or not walk.scope.directory:

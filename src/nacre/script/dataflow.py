@@ -66,6 +66,8 @@ class Scope:
     positional: Alternatives = ((OUTSIDE,),)
     directory: str = ""
     """Where the script has gone with `cd`; empty for where it began."""
+    references: dict[str, str] = field(default_factory=dict)
+    """Names that stand for other names (`declare -n`)."""
     environment: dict[str, str] = field(default_factory=dict)
     """What the caller says the environment holds."""
 
@@ -78,11 +80,13 @@ class Scope:
             dict(self.git_aliases),
             self.positional,
             self.directory,
+            dict(self.references),
             self.environment,
         )
 
     def lookup(self, name: str) -> Alternatives:
         """The values a variable may have."""
+        name = self.references.get(name, name)
         found = self.variables.get(name)
         if found is not None:
             return found
@@ -103,7 +107,7 @@ class Scope:
     def assign(self, name: str, values: Alternatives) -> None:
         if len(values) > MAX_ALTERNATIVES:
             values = (*values[: MAX_ALTERNATIVES - 1], UNKNOWN)
-        self.variables[name] = values
+        self.variables[self.references.get(name, name)] = values
 
     def append(self, name: str, values: Alternatives) -> None:
         old = self.lookup(name) if name in self.variables else ("",)

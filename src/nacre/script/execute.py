@@ -16,7 +16,7 @@ from nacre.script.outputs import downloaded_files, literal_output
 from nacre.script.shells import SHELLS, shell_call
 from nacre.script.tree import UnreadableError
 from nacre.script.words import is_unset
-from nacre.script.wrappers import Inner, basename, unwrap
+from nacre.script.wrappers import Inner, basename, split_words, unwrap
 
 if TYPE_CHECKING:
     from nacre.script.walk import Call, Walk
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 # Programs worth looking for behind a program we do not know.
 _SOUGHT: Final = frozenset(("rm", "git")) | SHELLS
 
+# Without a command these start a shell, which reads its script from standard input.
+_STARTS_SHELL: Final = frozenset(
+    ("sudo", "su", "doas", "chroot", "unshare", "nsenter", "runuser", "fakeroot", "script", "newgrp", "parallel")
+)
 Lookup: TypeAlias = Literal["all", "builtins", "programs"]
 """What a name may stand for: functions too, builtins and programs, or programs only."""
 _LOOKUPS: Final[dict[str, Lookup]] = {
@@ -111,7 +115,8 @@ def _wrapped(walk: "Walk", argv: tuple[str, ...], inner: Inner, call: "Call") ->
     if assigned:
         walk.scope.variables = {**kept, **{key: (value,) for key, value in assigned}}
     printed: str | None = None
-    for command in _with_input(inner, call.stdin):
+    arguments = walk.scope.file(inner.source) if inner.source else call.stdin
+    for command in _with_input(inner, arguments):
         # `command cd x` and `builtin eval …` still reach builtins, but no function; a real program reaches neither.
         text = execute(walk, command, deeper, lookup=_LOOKUPS.get(name, "programs"))
         printed = text if printed is None else printed
@@ -119,6 +124,8 @@ def _wrapped(walk: "Walk", argv: tuple[str, ...], inner: Inner, call: "Call") ->
         text = walk.run_text(script, deeper, wrapper=name, isolated=True)
         printed = text if printed is None else printed
     walk.scope.variables = kept
+    if printed is None and call.stdin is not None and name in _STARTS_SHELL:
+        return walk.run_text(call.stdin, replace(deeper, stdin=None), wrapper=name, isolated=True)
     if printed is None:
         printed = literal_output(argv, call.stdin, walk.scope.files)
     return UNKNOWN if printed is None or inner.reads_arguments else printed
@@ -167,7 +174,7 @@ def _git(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
             rest = " ".join("'" + plain(word).replace("'", "'\\''") + "'" for word in git.arguments)
             walk.run_text(f"{text[1:]} {rest}", deeper, wrapper="git", isolated=True)
         else:
-            execute(walk, ("git", *text.split(), *git.arguments), deeper, lookup="programs")
+            execute(walk, ("git", *split_words(text), *git.arguments), deeper, lookup="programs")
         return UNKNOWN
     scripts, commands = inner_scripts(git, call.environment)
     for script in scripts:

@@ -16,6 +16,7 @@ from nacre.script.finds import find_call
 
 Argv: TypeAlias = tuple[str, ...]
 _DIRECTIVE: Final = re.compile(r"%(?:%|[-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+))?([a-zA-Z])|\([^)]*\)T)")
+_PRINTED: Final = re.compile(r"(?:print|puts|say|echo|printf|log|write)\s*\(?\s*(['\"])(.*?)(?<!\\)\1")
 # Longer texts are not commands somebody hid.
 _MAX_FILTERED: Final = 100_000
 
@@ -34,6 +35,8 @@ def literal_output(argv: Argv, stdin: str | None, files: Mapping[str, str]) -> s
     if transform is None:
         return None
     words = tuple(plain(word) for word in argv[1:])
+    if name in ("awk", "gawk") and stdin is None:
+        return _interpreter(words)
     text = _input(words, stdin, files, name)
     if text is None:
         return None
@@ -113,6 +116,8 @@ def _converted(match: re.Match[str], arguments: list[str]) -> str:
     if kind == "c":
         return value[:1]
     if kind in ("d", "i", "u", "o", "x", "X"):
+        if len(match.group()) > 6:
+            return UNKNOWN
         try:
             number = ord(value[1]) if value[:1] in ("'", '"') and value[1:] else int(value or "0", 0)
             return match.group().replace("u", "d").replace("i", "d") % number
@@ -210,7 +215,8 @@ def _sed(text: str, words: Argv) -> str | None:
             return None
         _, pattern, new, flags = match.groups()
         pattern = pattern.replace("[[:space:]]", r"\s").replace("[[:blank:]]", r"[ \t]").replace("[[:digit:]]", r"\d")
-        if "[[" in pattern:
+        if "[[" in pattern or re.search(r"[*+{(]", pattern):
+            # No repetitions: a pattern written to take for ever must not stop the guard.
             return UNKNOWN
         try:
             replacement = re.sub(r"\\(\d)", r"\\g<\1>", new.replace("&", "\\g<0>"))
@@ -246,11 +252,22 @@ def _pwd(words: Argv) -> str | None:
 def _git(words: Argv) -> str | None:
     if "rev-parse" in words and "--show-toplevel" in words:
         return TOPLEVEL + "\n"
+    if "rev-parse" in words and any(word.endswith(("git-dir", "git-common-dir")) for word in words):
+        return ".git\n"
+    if words[-1:] == ("ls-files",) or words[-2:] == ("ls-files", "-z"):
+        return TOPLEVEL + "\n"
     others = any(re.fullmatch(r"--others|-[a-z]*o[a-z]*", word) for word in words)
     short = any(re.fullmatch(r"--porcelain.*|--short|-[a-z]*s[a-z]*", word) for word in words)
     if ("ls-files" in words and others) or ("status" in words and short):
         return TOPLEVEL + "\n"
     return None
+
+
+def _interpreter(words: Argv) -> str | None:
+    """The texts that a one-line program prints, as far as they are literals."""
+    code = " ".join(words)
+    found = _PRINTED.findall(code)
+    return "\n".join(text for _, text in found) + "\n" if found else None
 
 
 def _ls(words: Argv) -> str | None:
@@ -332,6 +349,8 @@ _PRINTERS: Final[dict[str, Callable[[Argv], str | None]]] = {
     "dirname": _dirname,
     "basename": _basename,
     "yes": _yes,
+    "readlink": _realpath,
+    **dict.fromkeys(("python", "python3", "perl", "ruby", "node", "php"), _interpreter),
 }
 _FILTERS: Final[dict[str, Callable[[str, Argv], str | None]]] = {
     "cat": lambda text, _: text,
@@ -341,8 +360,8 @@ _FILTERS: Final[dict[str, Callable[[str, Argv], str | None]]] = {
     "sort": lambda text, _: text,
     "uniq": lambda text, _: text,
     "grep": lambda text, _: text,
-    "awk": lambda text, _: None,
-    "gawk": lambda text, _: None,
+    "awk": lambda _, words: _interpreter(words),
+    "gawk": lambda _, words: _interpreter(words),
     "rev": lambda text, _: "\n".join(line[::-1] for line in text.split("\n")),
     "tac": lambda text, _: "\n".join(reversed(text.rstrip("\n").split("\n"))) + "\n",
     "base64": _base64,

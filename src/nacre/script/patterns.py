@@ -5,8 +5,12 @@ Takes text in the alphabet of values: a shielded `*` is a star in a name, a bare
 
 import re
 from functools import lru_cache
+from typing import Final
 
 from nacre.script.alphabet import UNKNOWN, is_opaque, plain
+
+# Each star multiplies the work by the length of the text.
+_MAX_STEPS: Final = 2_000_000
 
 
 @lru_cache(maxsize=512)
@@ -51,9 +55,14 @@ def matches(pattern: str, text: str) -> bool:
     return regex is not None and regex.fullmatch(text) is not None
 
 
+def _affordable(pattern: str, text: str) -> re.Pattern[str] | None:
+    """The pattern's regular expression, None when matching this text could take too long."""
+    return None if len(text) ** (pattern.count("*") + 1) > _MAX_STEPS else pattern_regex(pattern)
+
+
 def strip_prefix(text: str, pattern: str, *, longest: bool) -> str:
     """`${text#pattern}` and `${text##pattern}`."""
-    regex = pattern_regex(pattern)
+    regex = _affordable(pattern, text)
     if regex is None:
         return UNKNOWN
     lengths = range(len(text), -1, -1) if longest else range(len(text) + 1)
@@ -62,7 +71,7 @@ def strip_prefix(text: str, pattern: str, *, longest: bool) -> str:
 
 def strip_suffix(text: str, pattern: str, *, longest: bool) -> str:
     """`${text%pattern}` and `${text%%pattern}`."""
-    regex = pattern_regex(pattern)
+    regex = _affordable(pattern, text)
     if regex is None:
         return UNKNOWN
     starts = range(len(text) + 1) if longest else range(len(text), -1, -1)
@@ -71,7 +80,7 @@ def strip_suffix(text: str, pattern: str, *, longest: bool) -> str:
 
 def replace(text: str, pattern: str, replacement: str, *, mode: str) -> str:
     """`${text/pattern/replacement}`; mode is `/`, `//`, `/#` or `/%`."""
-    regex = pattern_regex(pattern)
+    regex = _affordable(pattern, text)
     if regex is None:
         return UNKNOWN
     if pattern == "":

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from nacre.script.budget import Budget
-from nacre.script.scanner import END_OF_WORD, Scanner
+from nacre.script.scanner import END_OF_WORD, PLAIN_WORD, Scanner
 from nacre.script.tree import (
     Assignment,
     Block,
@@ -35,6 +35,9 @@ _FUNCTION: Final = re.compile(r"[ \t]*\([ \t]*\)")
 _NAME: Final = re.compile(r"[ \t]*([^\s;|&()<>]+)")
 _BLANK_LINES: Final = re.compile(r"(?:[ \t\r]|\\\n)*")
 _COPROC_NAME: Final = re.compile(r"[ \t]+(?:[A-Za-z_]\w*[ \t]+(?=[{(]))?")
+# Before an option other than -p, `time` is the program, not the keyword.
+_TIME_PROGRAM: Final = re.compile(r"time[ \t]+-(?!p\s|-\s)")
+_PLAIN_RUN: Final = re.compile(PLAIN_WORD.pattern + r"(?:[ \t]+" + PLAIN_WORD.pattern + r")+(?=[\n;|&)]|$|[ \t]+[^<>])")
 _DECLARING: Final = frozenset(("declare", "typeset", "local", "export", "readonly", "alias", "eval", "env"))
 
 
@@ -55,8 +58,7 @@ class Reader(Scanner):
     """Reads statements; words come from the scanner below it."""
 
     def __init__(self, source: str, *, nesting: int = 0, budget: Budget | None = None) -> None:
-        super().__init__(source, nesting=nesting)
-        self.budget = budget if budget is not None else Budget()
+        super().__init__(source, nesting=nesting, budget=budget)
         self.steps: list[Step] = []
         self.frames: list[_Frame] = []
         self.background = False
@@ -170,6 +172,8 @@ class Reader(Scanner):
         """Handle a reserved word; False when it is an ordinary word here."""
         kind = frame.kind
         start = self.pos
+        if word == "time" and _TIME_PROGRAM.match(self.source, start):
+            return False
         self.pos += len(word)
         match word:
             case "!" | "then" | "do" | "time" | "elif" | "else" | "coproc":
@@ -343,7 +347,10 @@ class Reader(Scanner):
                 match = _ASSIGNMENT.match(source, self.pos)
                 if match is not None and self._assignment(match, command):
                     continue
+            if command.words and self._plain_run(command.words):
+                continue
             before = self.pos
+            self.budget.tick()
             command.words.append(self.read_word())
             if self.pos == before:
                 self.damage.append(self.pos)
@@ -352,6 +359,18 @@ class Reader(Scanner):
         command.end = self.pos
         self._emit(command)
         self._after()
+
+    def _plain_run(self, words: list[Word]) -> bool:
+        """Read several plain words at once: most arguments are, and a long command has very many."""
+        run = _PLAIN_RUN.match(self.source, self.pos)
+        if run is None:
+            return False
+        words.extend(
+            Word((), found.start(), found.end(), found.group())
+            for found in PLAIN_WORD.finditer(self.source, self.pos, run.end())
+        )
+        self.pos = run.end()
+        return True
 
     def _function_or_damage(self, command: Command) -> bool:
         parens = _FUNCTION.match(self.source, self.pos)

@@ -9,11 +9,12 @@ import re
 from abc import ABC, abstractmethod
 from typing import Final
 
+from nacre.script.budget import Budget
 from nacre.script.escapes import ansi_c
 from nacre.script.tree import Arithmetic, Fixed, Heredoc, Parameter, Part, Program, Substitution, UnreadableError, Word
 
-# Real scripts nest two or three substitutions; each level costs a few Python frames.
-MAX_NESTING: Final = 40
+# Real scripts nest two or three expansions; `$(` counts twice, because it costs twice the Python frames.
+MAX_NESTING: Final = 80
 
 # Text that looked like arithmetic and was not is read twice; nested, that doubles at each level.
 _MAX_RETRIED: Final = 200_000
@@ -34,9 +35,10 @@ _SPACES: Final = re.compile(r"[ \t]*(?:\\\n[ \t]*)*")
 class Scanner(ABC):
     """A position in a source text and the reading of words from there on."""
 
-    def __init__(self, source: str, *, nesting: int = 0) -> None:
+    def __init__(self, source: str, *, nesting: int = 0, budget: Budget | None = None) -> None:
         if nesting > MAX_NESTING:
             raise UnreadableError("substitutions are nested too deeply")
+        self.budget = budget if budget is not None else Budget()
         self.source = source
         self.size = len(source)
         self.pos = 0
@@ -63,9 +65,10 @@ class Scanner(ABC):
             if end == self.size or source[end] in END_OF_WORD:
                 self.pos = end
                 text = match.group()
-                return Word((Fixed(text),), start, end, text)
+                return Word((), start, end, text)
         parts: list[Part] = []
         while self.pos < self.size:
+            self.budget.tick()
             char = source[self.pos]
             if char in END_OF_WORD:
                 if char in "<>" and self.pos + 1 < self.size and source[self.pos + 1] == "(":
@@ -75,8 +78,7 @@ class Scanner(ABC):
                     continue
                 break
             self._read_piece(char, parts)
-        parts = _coalesced(parts)
-        return Word(tuple(parts), start, self.pos, _fixed_value(parts))
+        return Word(tuple(_coalesced(parts)), start, self.pos)
 
     def _read_piece(self, char: str, parts: list[Part]) -> None:
         source = self.source
@@ -117,6 +119,7 @@ class Scanner(ABC):
         source, opened = self.source, self.pos - 1
         parts.append(Fixed("", quoted=True))
         while self.pos < self.size:
+            self.budget.tick()
             char = source[self.pos]
             if char == '"':
                 self.pos += 1
@@ -141,6 +144,13 @@ class Scanner(ABC):
         self.damage.append(opened)
 
     def _read_dollar(self, parts: list[Part], *, quoted: bool) -> None:
+        if self.nesting >= MAX_NESTING:
+            raise UnreadableError("expansions are nested too deeply")
+        self.nesting += 1
+        self._read_expansion(parts, quoted=quoted)
+        self.nesting -= 1
+
+    def _read_expansion(self, parts: list[Part], *, quoted: bool) -> None:
         source, start = self.source, self.pos
         following = source[start + 1 : start + 2]
         if following == "(":
@@ -247,9 +257,10 @@ class Scanner(ABC):
 
     def nested_word(self, text: str) -> Word:
         """Read a text that is expanded as if in double quotes."""
-        inner = type(self)(text, nesting=self.nesting + 1)
+        inner = type(self)(text, nesting=self.nesting + 1, budget=self.budget)
         parts: list[Part] = []
         while inner.pos < inner.size:
+            self.budget.tick()
             char = inner.source[inner.pos]
             if char == "\\" and inner.source[inner.pos + 1 : inner.pos + 2] in ("$", "`", "\\"):
                 parts.append(Fixed(inner.source[inner.pos + 1], quoted=True))
@@ -401,12 +412,3 @@ def _coalesced(parts: list[Part]) -> list[Part]:
     if run:
         joined.append(Fixed("".join(run), quoted))
     return joined
-
-
-def _fixed_value(parts: list[Part]) -> str | None:
-    """The text of a word that is plain characters in one kind of quotes or none."""
-    if len(parts) == 1:
-        part = parts[0]
-        if isinstance(part, Fixed) and not part.quoted and PLAIN_WORD.fullmatch(part.text):
-            return part.text
-    return None

@@ -6,7 +6,7 @@ redirect is seen only after what it belongs to) and are not changed afterwards.
 """
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 
 class UnreadableError(Exception):
@@ -52,9 +52,10 @@ class Arithmetic:
 Part: TypeAlias = Fixed | Parameter | Substitution | Arithmetic
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """One word as written, with where it stands in the source."""
+
+    # A named tuple, because a long command makes half a million of these.
 
     parts: tuple[Part, ...]
     start: int

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from nacre.script import builtins as shell_builtins
-from nacre.script.alphabet import UNKNOWN, clean, is_opaque, plain, settled
+from nacre.script.alphabet import PWD, UNKNOWN, clean, is_opaque, plain, settled
 from nacre.script.budget import Budget
 from nacre.script.dataflow import MAX_ALTERNATIVES, Alternatives, Function, Scope, Value, merge
 from nacre.script.execute import execute
 from nacre.script.invocation import Invocation, Reading
+from nacre.script.known_programs import NOT_RUNNING_OTHERS
 from nacre.script.parser import second_reading
 from nacre.script.reader import read
 from nacre.script.tree import (
@@ -38,6 +39,7 @@ _MAX_LEVELS: Final = 40
 # A loop is walked once per value up to here, then in batches of alternatives.
 _MAX_UNROLLED: Final = 32
 _MAX_ITERATIONS: Final = 2_000
+_SETTING_NOTHING: Final = NOT_RUNNING_OTHERS - shell_builtins.BUILTINS.keys() - {"tee", "cp", "mv", "ln", "install"}
 
 
 @dataclass(slots=True)
@@ -110,6 +112,9 @@ class Walk:
         self.stdin = stdin
         self.walk(program)
         text = "".join(self.output)
+        if PWD in text and self.scope.directory != outer[0].directory:
+            # `$(cd x && pwd)` is about x, not about where we are.
+            text = text.replace(PWD, self.scope.directory)
         files = {path: text_ for path, text_ in self.scope.files.items() if path not in outer[0].files}
         self.scope, self.output, self.stdin, self.piped, self.upstream = outer
         self.scope.files.update(files)
@@ -189,6 +194,9 @@ class Walk:
         else:
             lists = expand_words(block.words, self)
         values = list(dict.fromkeys(value for fields in lists for value in fields))
+        if len(values) > 4 and all(value.isdigit() for value in values):
+            # Counting loops: what is done with one number is done with all.
+            values = [values[0], UNKNOWN]
         batches: list[Alternatives] = [(settled(value),) for value in values[:_MAX_UNROLLED]]
         rest = [settled(value) for value in values[_MAX_UNROLLED:]]
         batches += [tuple(rest[i : i + MAX_ALTERNATIVES]) for i in range(0, len(rest), MAX_ALTERNATIVES)]
@@ -237,7 +245,7 @@ class Walk:
     # Simple commands.
 
     def _command(self, command: Command) -> None:
-        isolated = command.pipe_in or command.pipe_out
+        isolated = (command.pipe_in or command.pipe_out) and self._may_set(command)
         outer = self.scope
         if isolated:
             self.scope = self.scope.copy()
@@ -253,6 +261,14 @@ class Walk:
             self.piped, self.upstream = text, self.last_argv
         elif text:
             self.output.append(text)
+
+    def _may_set(self, command: Command) -> bool:
+        """Whether the command could change the scope, so that a pipeline must keep it apart."""
+        name = command.words[0].fixed if command.words else None
+        if name is None or command.assignments or command.redirects:
+            return True
+        scope = self.scope
+        return name not in _SETTING_NOTHING or name in scope.functions or name in scope.aliases
 
     def _run(self, command: Command, stdin: str | None, upstream: tuple[str, ...]) -> str:
         span = self.span if self.span is not None else (command.start, command.end)
@@ -398,24 +414,32 @@ class Walk:
         for redirect in redirects:
             target = redirect.target
             if isinstance(target, Heredoc):
-                stdin = plain(expand_text(target.body, self)[0]) if target.body is not None else ""
+                text = plain(expand_text(target.body, self)[0]) if target.body is not None else ""
+                stdin = self._input(redirect.descriptor, text, stdin)
                 continue
             fields = expand(target, self)[0] if redirect.operator != "<<<" else ()
             text = fields[0] if fields else expand_text(target, self)[0]
             match redirect.operator:
                 case "<<<":
-                    stdin = plain(text) + "\n"
+                    stdin = self._input(redirect.descriptor, plain(text) + "\n", stdin)
                 case "<" | "<>":
-                    stdin = self.scope.file(plain(text))
-                    stdin = UNKNOWN if stdin is None else stdin
+                    content = self.scope.file(plain(text))
+                    stdin = self._input(redirect.descriptor, UNKNOWN if content is None else content, stdin)
                 case "<&":
-                    pass
+                    stdin = self.scope.file("/dev/fd/" + plain(text)) or stdin
                 case _:
                     targets.append((redirect.operator, text))
                     to_file = redirect.operator in (">", ">>", ">|", "&>", "&>>")
                     if to_file and redirect.descriptor in ("", "1"):
                         sink = (redirect.operator, text)
         return stdin, tuple(targets), sink
+
+    def _input(self, descriptor: str, text: str, stdin: str | None) -> str | None:
+        """Open a text for reading: on standard input, or on another descriptor that is read later."""
+        if descriptor in ("", "0"):
+            return text
+        self.scope.keep_file("/dev/fd/" + descriptor, text)
+        return stdin
 
     def _write(self, path: str, text: str, *, append: bool = False) -> None:
         """Remember what the script wrote to a file, and feed it to `>(…)`."""

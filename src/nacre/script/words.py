@@ -8,14 +8,16 @@ from typing import Final, Protocol, TypeAlias
 
 from nacre.script.alphabet import HOME, OUTSIDE, PWD, UNKNOWN, plain, revived, shield, shield_tilde
 from nacre.script.braces import expand_braces, has_braces
+from nacre.script.budget import Budget
 from nacre.script.dataflow import MAX_ALTERNATIVES, Scope, Value
 from nacre.script.parameters import parameter_values
-from nacre.script.tree import Arithmetic, Fixed, Parameter, Part, Program, Substitution, Word
+from nacre.script.tree import Arithmetic, Fixed, Parameter, Part, Program, Substitution, UnreadableError, Word
 
 Fields: TypeAlias = tuple[str, ...]
 _Partial: TypeAlias = tuple[Fields, str | None]
 """The finished fields, and the one being built (None: none begun)."""
 
+_MAX_TEXT: Final = 4_000_000
 DEFAULT_IFS: Final = " \t\n"
 
 
@@ -23,6 +25,7 @@ class Runner(Protocol):
     """What words need from whoever walks the script."""
 
     scope: Scope
+    budget: Budget
 
     def substitute(self, program: Program) -> str:
         """What `$(program)` would print, trailing newlines removed."""
@@ -46,27 +49,30 @@ def expand(word: Word, runner: Runner) -> list[Fields]:
 
 def expand_words(words: list[Word] | tuple[Word, ...], runner: Runner) -> list[Fields]:
     """Every argument list that the words may become together."""
-    lists: list[Fields] = [()]
+    lists: list[list[str]] = [[]]
     for word in words:
         if word.fixed is not None:
-            fixed = (word.fixed,)
-            lists = [before + fixed for before in lists]
+            for fields in lists:
+                fields.append(word.fixed)
             continue
         alternatives = expand(word, runner)
-        if len(lists) * len(alternatives) > MAX_ALTERNATIVES:
+        if len(alternatives) == 1:
+            for fields in lists:
+                fields.extend(alternatives[0])
+        elif len(lists) * len(alternatives) > MAX_ALTERNATIVES:
             # Vary this word against the first list only: every value is still seen once.
-            lists = [*(before + alternatives[0] for before in lists), *(lists[0] + a for a in alternatives[1:])]
-            lists = lists[: 2 * MAX_ALTERNATIVES]
+            varied = [[*lists[0], *alternative] for alternative in alternatives[1:]]
+            lists = [*([*fields, *alternatives[0]] for fields in lists), *varied][: 2 * MAX_ALTERNATIVES]
         else:
-            lists = [before + after for before in lists for after in alternatives]
-    return lists
+            lists = [[*before, *after] for before in lists for after in alternatives]
+    return [tuple(fields) for fields in lists]
 
 
 def expand_text(word: Word, runner: Runner) -> list[str]:
     """Every text the word may become where no splitting happens: assignments, here-documents, redirections."""
     if word.fixed is not None:
         return [word.fixed]
-    texts = [""]
+    texts: list[list[str]] = [[]]
     for position, part in enumerate(word.parts):
         pieces: list[str]
         if isinstance(part, Fixed):
@@ -78,8 +84,13 @@ def expand_text(word: Word, runner: Runner) -> list[str]:
             pieces = [value if isinstance(value, str) else " ".join(value) for value, _ in _part_values(part, runner)]
             if part.quoted:
                 pieces = [shield(piece) for piece in pieces]
-        texts = [before + piece for before in texts for piece in pieces][:MAX_ALTERNATIVES]
-    return texts
+        if len(pieces) == 1:
+            for collected in texts:
+                collected.append(pieces[0])
+        else:
+            texts = [[*before, piece] for before in texts for piece in pieces][:MAX_ALTERNATIVES]
+    _bounded(sum(map(len, texts[0])))
+    return ["".join(collected) for collected in texts]
 
 
 def _expand_parts(parts: tuple[Part, ...], runner: Runner) -> list[Fields]:
@@ -89,12 +100,14 @@ def _expand_parts(parts: tuple[Part, ...], runner: Runner) -> list[Fields]:
             text = shield(part.text) if part.quoted else expand_tilde(part.text) if position == 0 else part.text
             states = [(done, text if current is None else current + text) for done, current in states]
             continue
+        runner.budget.tick()
         values = _part_values(part, runner)
         quoted = part.quoted
         states = [
             _spliced(state, value, runner, quoted=quoted, many=many) for state in states for value, many in values
         ]
         del states[MAX_ALTERNATIVES:]
+        _bounded(len(states[0][1] or ""))
     if len(parts) == 1 and isinstance(parts[0], Fixed):
         return [done if current is None else (*done, current) for done, current in states]
     return [tuple(map(revived, done if current is None else (*done, current))) for done, current in states]
@@ -152,6 +165,12 @@ def _split(done: Fields, current: str | None, text: str, runner: Runner) -> _Par
             done = (*done, "")
         current, run = None, []
     return done, (current or "") + "".join(run) if run else current
+
+
+def _bounded(size: int) -> None:
+    # `x=$x$x` in a row doubles each time; no honest script makes its values larger than itself by far.
+    if size > _MAX_TEXT:
+        raise UnreadableError("values grow too large")
 
 
 def expand_tilde(text: str) -> str:

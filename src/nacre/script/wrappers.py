@@ -6,6 +6,7 @@ machine and are not looked through.
 """
 
 import re
+import shlex
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,6 +29,8 @@ class Inner:
     """The word that is replaced by each line of input."""
     separator: str | None = None
     """What stands between the arguments in the input; None for blanks."""
+    source: str = ""
+    """The file the arguments are read from, instead of standard input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +294,14 @@ _BWRAP_VALUES: Final = {
 }
 
 
+def split_words(text: str) -> list[str]:
+    """Split as a shell would, without expanding; unbalanced quotes split at blanks."""
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
+
+
 def basename(word: str) -> str:
     """The name of a program without its folders."""
     name = plain(word)
@@ -380,7 +391,7 @@ def _env(argv: tuple[str, ...]) -> Inner:
         match = re.match(r"(?:--split-string(?:=|$)|-[iv0]*S)(.*)", text, re.DOTALL)
         if match is not None:
             value, skip = (match.group(1), 1) if match.group(1) else (plain("".join(rest[index + 1 : index + 2])), 2)
-            words = tuple(re.sub(r"['\"\\]", "", piece) for piece in value.split())
+            words = tuple(split_words(value))
             return _env((argv[0], *words, *rest[index + skip :]))
     return _peeled(argv, _WRAPPERS["env"])
 
@@ -461,9 +472,10 @@ def _xargs(argv: tuple[str, ...]) -> Inner:
     placeholder = plain(
         values.get("-I") or values.get("--replace") or ("{}" if {"-i", "--replace"} & values.keys() else "")
     )
+    source = plain(values.get("-a") or values.get("--arg-file") or "")
     delimiter = values.get("-d") or values.get("--delimiter")
     separator = "\0" if {"-0", "--null"} & values.keys() else decode(plain(delimiter)) if delimiter else None
-    return Inner((rest,), reads_arguments=True, placeholder=placeholder, separator=separator)
+    return Inner((rest,), reads_arguments=True, placeholder=placeholder, separator=separator, source=source)
 
 
 def _parallel(argv: tuple[str, ...]) -> Inner:
@@ -599,6 +611,11 @@ def _nix(argv: tuple[str, ...]) -> Inner:
     return Inner((argv[at + 1 :],) if at is not None and argv[at + 1 :] else (), tuple(scripts))
 
 
+def _capsh(argv: tuple[str, ...]) -> Inner:
+    at = next((i for i, word in enumerate(argv) if plain(word) in ("--", "-+")), None)
+    return Inner((("bash", *argv[at + 1 :]),) if at is not None else ())
+
+
 def _npx(argv: tuple[str, ...]) -> Inner:
     return _peeled(argv, _Options("pc", ("package", "call"), script=("-c", "--call")))
 
@@ -606,6 +623,8 @@ def _npx(argv: tuple[str, ...]) -> Inner:
 def _arch(argv: tuple[str, ...]) -> Inner:
     inner = _peeled(argv, _Options("de"))
     words = inner.commands[0] if inner.commands else ()
+    if len(words) > 1 and plain(words[1]).startswith("-") and basename(words[0]) not in ("rm", "git"):
+        return _peeled(words, _Options("de"))
     if len(words) > 1 and re.fullmatch(r"x86_64|arm64\w*|i[3-6]86|aarch64|linux(32|64)|uname26", plain(words[0])):
         return Inner((words[1:],))
     return inner
@@ -639,6 +658,7 @@ _SPECIAL: Final = {
     "nix-shell": _nix,
     "nix": _nix,
     "npx": _npx,
+    "capsh": _capsh,
     "bunx": _npx,
     "setarch": _arch,
     "arch": _arch,

@@ -1,0 +1,130 @@
+"""Commands that a dedicated tool does better: seed 003's interceptor, off unless it is asked for.
+
+The rules are regular expressions over the beginning of a command, matched on the whole command and on each flat
+fragment that does not read a pipe. A rule counts only when the tool it suggests exists. A pattern that does not
+compile is left out and reported in `warnings`, never silently.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from nacre.script.fragments import fragments, without_assignments
+
+
+@dataclass(frozen=True, slots=True)
+class InterceptRule:
+    """One rule: a pattern, the tool to use instead, and what to tell the model."""
+
+    pattern: str
+    tool: str
+    message: str
+    flags: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Interception:
+    """A command that should have been another tool."""
+
+    tool: str
+    message: str
+    """The whole text for the model: `Blocked: …`, a blank line, the command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interceptor:
+    """Compiled rules, and what was wrong with those that did not compile."""
+
+    rules: tuple[tuple[re.Pattern[str], InterceptRule], ...]
+    warnings: tuple[str, ...]
+
+
+_QUIET_TARGET: Final = r"(?:/dev/(?:null|tty|stdout|stderr)|\"/dev/(?:null|tty|stdout|stderr)\"|'/dev/(?:null|tty|stdout|stderr)')(?=[\s;|&]|$)"
+_UNQUOTED: Final = r"(?:[^'\"\\>]|\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"|>&\s*[\d-]+|>{1,2}\|?\s*" + _QUIET_TARGET + r")*"
+
+DEFAULT_RULES: Final = (
+    InterceptRule(
+        r"^(?:cat|head|tail|less|more)\s+",
+        "read",
+        "Use the `read` tool instead of cat/head/tail. It gives line numbers and handles large files.",
+    ),
+    InterceptRule(
+        r"^(?:grep|rg|ripgrep|ag|ack)\s+",
+        "grep",
+        "Use the `grep` tool instead of grep/rg. It respects .gitignore and gives structured output.",
+    ),
+    InterceptRule(
+        r"^(?:find|fd|locate)\s+.*(?:-name|-iname|-type|--type|-glob)",
+        "glob",
+        "Use the `glob` tool instead of find/fd. It is faster and respects .gitignore.",
+    ),
+    InterceptRule(
+        r"^sed\s+(?:-i|--in-place)",
+        "edit",
+        "Use the `edit` tool instead of sed -i. It shows a diff and matches text reliably.",
+    ),
+    InterceptRule(
+        r"^perl\s+.*-[pn]?i",
+        "edit",
+        "Use the `edit` tool instead of perl -i. It shows a diff and matches text reliably.",
+    ),
+    InterceptRule(
+        r"^awk\s+.*-i\s+inplace",
+        "edit",
+        "Use the `edit` tool instead of awk -i inplace. It shows a diff and matches text reliably.",
+    ),
+    InterceptRule(
+        r"^(?:echo\s|printf\s|cat\s*<<)" + _UNQUOTED + r">{1,2}\|?\s*(?!" + _QUIET_TARGET + r")[\w./~$\"'-]",
+        "write",
+        "Use the `write` tool instead of echo/printf/cat redirection. It handles encoding and says what it wrote.",
+        "s",
+    ),
+)
+"""The seven rules of seed 003 in their order, with the redirect test of the later scanner."""
+
+
+def compile_rules(rules: Sequence[InterceptRule] = DEFAULT_RULES) -> Interceptor:
+    """Compile rules; those with a bad pattern end up in `warnings`."""
+    compiled: list[tuple[re.Pattern[str], InterceptRule]] = []
+    warnings: list[str] = []
+    for rule in rules:
+        flags = (re.IGNORECASE if "i" in rule.flags else 0) | (re.DOTALL if "s" in rule.flags else 0)
+        flags |= re.MULTILINE if "m" in rule.flags else 0
+        try:
+            compiled.append((re.compile(rule.pattern, flags), rule))
+        except re.error as exc:
+            warnings.append(
+                f"interceptor rule for {rule.tool!r} is left out, its pattern is broken: {exc} in {rule.pattern!r}"
+            )
+    return Interceptor(tuple(compiled), tuple(warnings))
+
+
+def intercept(
+    command: str, interceptor: Interceptor, *, tools: Collection[str], without_cd: str | None = None
+) -> Interception | None:
+    """The tool that should be used instead of this command, or None.
+
+    `without_cd` is the command after its leading `cd x &&` was lifted, if it was; the message quotes the original.
+    """
+    candidates = _candidates(command)
+    if without_cd is not None and without_cd != command:
+        candidates += _candidates(without_cd)
+    for pattern, rule in interceptor.rules:
+        if rule.tool not in tools:
+            continue
+        if any(pattern.search(candidate) for candidate in candidates):
+            return Interception(rule.tool, f"Blocked: {rule.message}\n\n{command}")
+    return None
+
+
+def _candidates(command: str) -> list[str]:
+    found = [command.strip()]
+    for fragment in fragments(command):
+        if fragment.reads_pipe:
+            continue
+        found.append(fragment.text)
+        bare = without_assignments(fragment.text)
+        if bare and bare != fragment.text:
+            found.append(bare)
+    return list(dict.fromkeys(found))
