@@ -52,6 +52,7 @@ class ContainedProcess:
         self._readers: dict[int, PipeReader] = {}
         self._ended = False
         self._idle = False
+        self._unheard = False
         self._pid: int | None = None
         self._answer: asyncio.Future[dict[str, Any]] | None = None
         readers, writers = _pipes(command)
@@ -59,7 +60,11 @@ class ContainedProcess:
             request = _request(command, job=job)
             passed = [*writers, *readers] if job is not None else writers
             sock.settimeout(None)
-            _send(sock, request | {"fds": len(passed)}, passed)
+            try:
+                _send(sock, request | {"fds": len(passed)}, passed)
+            except (BrokenPipeError, ConnectionResetError):
+                # Nobody took the request. If somebody could say why, that is in the socket and heard in a moment.
+                self._unheard = True
             if job is None:
                 streams = [*range(1, _OUTPUTS[command.streams] + 1), *([SIDE] if command.side else [])]
                 for stream, fd in zip(streams, readers, strict=True):
@@ -157,7 +162,12 @@ class ContainedProcess:
             self._answer.set_result({"event": "survivors", "left": False, "survivors": [], "error": reason})
         if not self._ended:
             self._ended = True
-            self._listener.exited(Ending(pid=self._pid, lost=reason))
+            if not warden.ever_ready():
+                self._listener.failed(BackendUnavailableError("the warden could not start"))
+            elif self._unheard:
+                self._listener.failed(StartError("cannot start the command: its runner ended before it was asked"))
+            else:
+                self._listener.exited(Ending(pid=self._pid, lost=reason))
 
     # Controls.
 

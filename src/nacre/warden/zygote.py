@@ -15,10 +15,14 @@ import sys
 
 from nacre.warden import children, runner
 from nacre.warden.channel import Channel, receive_fds
+from nacre.warden.execution import ignored_signals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
+
+
+READY = b"k"
 
 
 def main(control_fd: int) -> NoReturn:
@@ -33,9 +37,12 @@ def main(control_fd: int) -> NoReturn:
     # A host may block signals; a runner that never heard of its children's ends would miss them.
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     signal.signal(signal.SIGCHLD, lambda *_: None)
+    ignored_signals()
     gc.collect()
     gc.freeze()
     gc.disable()
+    # Until this is said, nothing that was asked for can have been started.
+    control.send(READY)
     while True:
         data, fds = receive_fds(control, 4096)
         if not data:
