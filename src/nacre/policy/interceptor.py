@@ -40,8 +40,10 @@ class Interceptor:
     warnings: tuple[str, ...]
 
 
-_QUIET_TARGET: Final = r"(?:/dev/(?:null|tty|stdout|stderr)|\"/dev/(?:null|tty|stdout|stderr)\"|'/dev/(?:null|tty|stdout|stderr)')(?=[\s;|&]|$)"
-_UNQUOTED: Final = r"(?:[^'\"\\>]|\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"|>&\s*[\d-]+|>{1,2}\|?\s*" + _QUIET_TARGET + r")*"
+_QUIET_TARGET: Final = r"(?P<quote{n}>['\"]?)/dev/(?:null|tty|stdout|stderr)(?P=quote{n})(?=[\s;|&]|$)"
+_UNQUOTED: Final = (
+    r"(?:[^'\"\\>]|\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"|>&\s*[\d-]+|>{1,2}\|?\s*" + _QUIET_TARGET.format(n=1) + r")*"
+)
 
 DEFAULT_RULES: Final = (
     InterceptRule(
@@ -75,7 +77,11 @@ DEFAULT_RULES: Final = (
         "Use the `edit` tool instead of awk -i inplace. It shows a diff and matches text reliably.",
     ),
     InterceptRule(
-        r"^(?:echo\s|printf\s|cat\s*<<)" + _UNQUOTED + r">{1,2}\|?\s*(?!" + _QUIET_TARGET + r")[\w./~$\"'-]",
+        r"^(?:echo\s|printf\s|cat\s*<<)"
+        + _UNQUOTED
+        + r">{1,2}\|?\s*(?!"
+        + _QUIET_TARGET.format(n=2)
+        + r")[\w./~$\"'-]",
         "write",
         "Use the `write` tool instead of echo/printf/cat redirection. It handles encoding and says what it wrote.",
         "s",

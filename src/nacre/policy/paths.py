@@ -12,41 +12,10 @@ from nacre.script.alphabet import HOME, MARKS, OPAQUE, OUTSIDE, PWD, TOPLEVEL, U
 from nacre.script.patterns import matches
 
 _SYSTEM: Final = frozenset(
-    (
-        "bin",
-        "boot",
-        "dev",
-        "etc",
-        "home",
-        "lib",
-        "lib32",
-        "lib64",
-        "libx32",
-        "media",
-        "mnt",
-        "opt",
-        "proc",
-        "root",
-        "run",
-        "sbin",
-        "srv",
-    )
-    + (
-        "sys",
-        "usr",
-        "var",
-        "tmp",
-        "Users",
-        "System",
-        "Library",
-        "Applications",
-        "Volumes",
-        "private",
-        "snap",
-        "lost+found",
-        "nix",
-        "cores",
-    )
+    """
+    bin boot dev etc home lib lib32 lib64 libx32 media mnt opt proc root run sbin srv sys usr var tmp Users System
+    Library Applications Volumes private snap lost+found nix cores
+    """.split()  # noqa: SIM905 (a table of words reads better as text)
 )
 # Emptying a shared scratch directory is routine; removing it is not.
 _EMPTIED_FREELY: Final = frozenset(("tmp",))

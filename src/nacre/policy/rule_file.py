@@ -124,7 +124,7 @@ def _checked(table: dict[str, object], file: str, line: int, text: str) -> Rule:
     words = _words(table.get("words"), file, _line_of(text, "words", line))
     rule = Rule(
         str(table.get("name") or "rule at line " + str(line)),
-        cast("Decision", decision),
+        decision,
         words,
         str(table.get("reason", "")),
     )
@@ -173,19 +173,19 @@ def _for_one(rules: tuple[Rule, ...], invocation: Invocation) -> Verdict:
     for rule in rules:
         if not rule.covers(invocation.argv):
             continue
-        if chosen is None or _STRICTNESS[rule.decision] > _STRICTNESS[chosen.decision]:
-            chosen = rule
-        elif chosen.decision == "ask" and rule.decision == "allow" and len(rule.words) > len(chosen.words):
+        if (
+            chosen is None
+            or _STRICTNESS[rule.decision] > _STRICTNESS[chosen.decision]
+            or (chosen.decision == "ask" and rule.decision == "allow" and len(rule.words) > len(chosen.words))
+        ):
             chosen = rule
     if chosen is None or chosen.decision == "allow":
         return ALLOWED
-    word = "not allowed" if chosen.decision == "deny" else "only allowed after approval"
     reason = f": {chosen.reason}" if chosen.reason else ""
-    message = (
-        f"permission denied: rule {chosen.name!r}{reason}"
-        if chosen.decision == "deny"
-        else f"{invocation} is {word} (rule {chosen.name!r}){reason}"
-    )
+    if chosen.decision == "deny":
+        message = f"permission denied: rule {chosen.name!r} does not allow this{reason}"
+    else:
+        message = f"rule {chosen.name!r} allows this only after approval{reason}"
     return Verdict(chosen.decision, chosen.name, message, invocation.span, str(invocation))
 
 

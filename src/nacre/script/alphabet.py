@@ -32,7 +32,7 @@ _UNSHIELD = {ord(shielded): chr(char) for char, shielded in _SHIELD.items()}
 # A glob that was expanded when a list was made (`for f in *`) stays a glob, whatever quotes are put around it later.
 _LIVE = {ord(char): chr(0xE080 + index) for index, char in enumerate("*?[")}
 _REVIVED = {ord(live): chr(char) for char, live in _LIVE.items()}
-_RESERVED = {code: "\ufffd" for code in [*range(_SHIELD_BASE, _SHIELD_BASE + 256), *map(ord, MARKS)]}
+_RESERVED = dict.fromkeys([*range(_SHIELD_BASE, _SHIELD_BASE + 256), *map(ord, MARKS)], "�")
 
 
 def clean(source: str) -> str:

@@ -4,6 +4,7 @@ Works on the parts of a word, so quoted braces and expansions inside alternative
 """
 
 import re
+from itertools import pairwise
 from typing import Final, TypeAlias
 
 from nacre.script.alphabet import UNKNOWN
@@ -62,7 +63,7 @@ def _first_choice(pieces: list[_Piece]) -> list[list[_Piece]] | None:
     if not commas:
         return [[*before, *item, *after] for item in _sequence(pieces[start + 1 : end]) or []]
     edges = [start, *commas, end]
-    return [[*before, *pieces[a + 1 : b], *after] for a, b in zip(edges, edges[1:], strict=False)]
+    return [[*before, *pieces[a + 1 : b], *after] for a, b in pairwise(edges)]
 
 
 def _sequence(pieces: list[_Piece]) -> list[str] | None:

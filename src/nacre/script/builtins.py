@@ -58,9 +58,7 @@ def _set(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
         if word == "--":
             walk.scope.positional = (tuple(settled(item) for item in argv[index + 1 :]),)
             return ""
-        if word in ("-o", "+o"):
-            index += 2
-        elif re.fullmatch(r"[-+][a-zA-Z]*o", word):
+        if word in ("-o", "+o") or re.fullmatch(r"[-+][a-zA-Z]*o", word):
             index += 2
         elif word[:1] in ("-", "+"):
             index += 1

@@ -168,13 +168,15 @@ def _git(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
         walk.scope.git_aliases[stored[0]] = stored[1]
     deeper = _deeper(call, "git")
     text = aliased(git, walk.scope.git_aliases)
-    if text is not None and "git alias " + git.subcommand not in call.via:
-        deeper = replace(deeper, via=(*deeper.via, "git alias " + git.subcommand))
+    alias = "git " + git.subcommand
+    if text is not None and alias not in walk.calling:
+        walk.calling.append(alias)
         if text.startswith("!"):
             rest = " ".join("'" + plain(word).replace("'", "'\\''") + "'" for word in git.arguments)
             walk.run_text(f"{text[1:]} {rest}", deeper, wrapper="git", isolated=True)
         else:
             execute(walk, ("git", *split_words(text), *git.arguments), deeper, lookup="programs")
+        walk.calling.pop()
         return UNKNOWN
     scripts, commands = inner_scripts(git, call.environment)
     for script in scripts:

@@ -66,7 +66,7 @@ def find_call(argv: tuple[str, ...]) -> FindCall:
     """Take a call of find apart."""
     words = [plain(word) for word in argv]
     index = 1
-    while index < len(words) and words[index] in ("-H", "-L", "-P") or words[index : index + 1] == ["-D"]:
+    while (index < len(words) and words[index] in ("-H", "-L", "-P")) or words[index : index + 1] == ["-D"]:
         index += 1
     roots: list[str] = []
     while index < len(words) and not words[index].startswith(("-", "(", "!")):

@@ -150,8 +150,7 @@ def inner_scripts(
         case "push" | "fetch" | "clone" | "pull":
             scripts += _option_values(texts, ("--upload-pack",))
         case "for-each-repo":
-            rest = tuple(word for word in words if not word.startswith("--"))
-            commands.append(("git", *rest))
+            commands.append(("git", *(word for word in words if not word.startswith("--"))))
         case _:
             pass
     return tuple(script for script in scripts if script), tuple(command for command in commands if command)

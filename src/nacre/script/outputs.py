@@ -301,7 +301,7 @@ def _realpath(words: Argv) -> str | None:
 
 
 def _printenv(words: Argv) -> str | None:
-    return {("HOME",): HOME + "\n", ("PWD",): PWD + "\n"}.get(words)
+    return {"HOME": HOME + "\n", "PWD": PWD + "\n"}.get(" ".join(words))
 
 
 def _which(words: Argv) -> str | None:
@@ -375,38 +375,8 @@ _FILTERS: Final[dict[str, Callable[[str, Argv], str | None]]] = {
 }
 _NETWORK: Final = frozenset(("curl", "wget", "fetch", "aria2c", "http", "https", "lynx", "nc", "ncat", "axel"))
 _SILENT: Final = frozenset(
-    (
-        "true",
-        "false",
-        ":",
-        "test",
-        "[",
-        "cd",
-        "mkdir",
-        "touch",
-        "rm",
-        "rmdir",
-        "chmod",
-        "chown",
-        "cp",
-        "mv",
-        "ln",
-        "sleep",
-        "wait",
-    )
-    + (
-        "export",
-        "unset",
-        "set",
-        "shopt",
-        "alias",
-        "unalias",
-        "trap",
-        "read",
-        "shift",
-        "exit",
-        "return",
-        "kill",
-        "umask",
-    )
+    """
+    true false : test [ cd mkdir touch rm rmdir chmod chown cp mv ln sleep wait export unset set shopt alias unalias
+    trap read shift exit return kill umask
+    """.split()  # noqa: SIM905 (a table of words reads better as text)
 )

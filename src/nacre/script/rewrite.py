@@ -16,8 +16,9 @@ _BLANKS: Final = " \t"
 _ENDS_WORD: Final = frozenset(" \t\r\n&|;<>()")
 _ESCAPED_IN_QUOTES: Final = frozenset('"\\$`')
 _SIZE: Final = re.compile(
-    r"-(?P<short>[nc])=?(?P<value>\d+)|-(?P<number>\d+)|--(?P<long>lines|bytes)=(?P<long_value>\d+)", re.ASCII
+    r"-(?P<short>[nc])(?P<value>\d+)|-(?P<number>\d+)|--(?P<long>lines|bytes)=(?P<long_value>\d+)", re.ASCII
 )
+_NOTHING_MORE: Final = re.compile(r"[\s;]*(?:#.*)?\s*")
 _JOINED_ERRORS: Final = re.compile(r"2>\s*&1\s*$")
 
 
@@ -107,13 +108,21 @@ def trailing_window(command: str) -> HeadTail | None:
     if not isinstance(last, Command) or last.assignments or last.redirects:
         return None
     words = [_literal(word) for word in last.words]
-    kind = words[0] if words else None
-    if kind != "head" and kind != "tail":
-        return None
+    kind: Literal["head", "tail"]
+    match words[:1]:
+        case ["head"]:
+            kind = "head"
+        case ["tail"]:
+            kind = "tail"
+        case _:
+            return None
     size = _size([word for word in words[1:] if word is not None]) if None not in words else None
     if size is None:
         return None
     unit, count = size
+    if _NOTHING_MORE.fullmatch(command, last.end) is None:
+        # A here-document's body follows; the producer's text alone would not run.
+        return None
     before = command[: last.start].rstrip()
     both = before.endswith("|&")
     producer = before[: -2 if both else -1].rstrip()

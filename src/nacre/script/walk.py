@@ -79,6 +79,7 @@ class Walk:
         self.piped: str | None = None
         self.upstream: tuple[str, ...] = ()
         self.wrappers = 0
+        self.via: tuple[str, ...] = ()
         self.levels = 0
         self.iterations = 0
         self.span: tuple[int, int] | None = None
@@ -290,7 +291,7 @@ class Walk:
                 kept = {item.name: self.scope.variables.get(item.name) for item in command.assignments}
             self._assign(command.assignments)
             environment = tuple((a.name, _scalar(self.scope.lookup(a.name)[0])) for a in command.assignments)
-        call = Call(span, stdin, upstream, targets, environment)
+        call = Call(span, stdin, upstream, targets, environment, self.via)
         output = ""
         first_word = words[0].fixed
         if first_word is not None and first_word in self.scope.aliases and first_word not in self.calling:
@@ -326,6 +327,7 @@ class Walk:
             raise UnreadableError(f"more than {MAX_WRAPPERS} commands inside commands")
         self.wrappers += 1
         outer_span, self.span = self.span, call.span
+        outer_via, self.via = self.via, call.via
         outer = (self.scope, self.output, self.stdin, self.piped, self.upstream)
         if isolated:
             self.scope = self.scope.copy()
@@ -343,7 +345,7 @@ class Walk:
         self.scope, self.output, self.stdin, self.piped, self.upstream = outer
         if not isolated:
             self.scope = kept
-        self.span = outer_span
+        self.span, self.via = outer_span, outer_via
         self.wrappers -= 1
         return printed
 
