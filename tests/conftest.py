@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from nacre.backends.wardens import warden
+from nacre.engine import forget_engines
 from nacre.warden import children
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -45,6 +46,7 @@ def no_leaks(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     before = _descriptors()
     yield
     warden.close()
+    forget_engines()
     left = _wait_for_no_children()
     for pid in left:
         os.kill(pid, 9)

@@ -16,21 +16,43 @@ from typing import Any
 NAME = "log.jsonl"
 
 
-def append(state_dir: Path, entry: Mapping[str, Any], *, cap_bytes: int) -> str | None:
-    """Write one line; a failure is returned in words, because a log must not fail a command."""
-    path = state_dir / NAME
-    line = json.dumps(entry, separators=(",", ":")).encode("ascii") + b"\n"
-    try:
-        fd = _open(path)
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
+
+class AuditLog:
+    """The log of one state directory, held open, because every call writes one line."""
+
+    def __init__(self, state_dir: Path, *, cap_bytes: int) -> None:
+        self._path = state_dir / NAME
+        self._cap = cap_bytes
+        self._fd: int | None = None
+
+    def append(self, entry: Mapping[str, Any]) -> str | None:
+        """Write one line; a failure is returned in words, because a log must not fail a command."""
+        line = _encode(entry).encode("ascii") + b"\n"
         try:
+            fd = self._writable()
             os.write(fd, line)
-            if os.fstat(fd).st_size > cap_bytes:
-                _turn_over(path, fd)
-        finally:
-            os.close(fd)
-    except OSError as error:
-        return f"the audit log could not be written: {error.strerror}"
-    return None
+            if os.fstat(fd).st_size > self._cap:
+                _turn_over(self._path, fd)
+                self.close()
+        except OSError as error:
+            self.close()
+            return f"the audit log could not be written: {error.strerror}"
+        return None
+
+    def _writable(self) -> int:
+        if self._fd is not None and os.fstat(self._fd).st_nlink == 0:
+            # Somebody removed the log, or the whole state directory.
+            self.close()
+        if self._fd is None:
+            self._fd = _open(self._path)
+        return self._fd
+
+    def close(self) -> None:
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
 
 
 def _turn_over(path: Path, fd: int) -> None:

@@ -21,7 +21,9 @@ class Command:
     cwd: str
     """Absolute path of the directory it runs in."""
     env: Mapping[str, str]
-    """The whole environment of the child."""
+    """The whole environment of the child; not changed by anybody, so that it may be shared between calls."""
+    names_cwd: bool = True
+    """Whether PWD is set to `cwd`, so that a path through symbolic links stays as it was given."""
     timeout: float | None
     """Seconds until it is stopped; None for no limit."""
     grace: float

@@ -64,23 +64,17 @@ def load(environ: Mapping[str, str], *, cwd: str) -> Configuration:
     return Configuration(_build({key: value for key, (value, _) in values.items()}), state_dir(environ), origins)
 
 
-def fingerprint(environ: Mapping[str, str], *, cwd: str) -> tuple[object, ...]:
-    """What `load` depends on, cheap to ask: equal fingerprints mean an equal configuration."""
-    stamps: list[object] = [environ.get(name) for name in _variables()]
+def file_stamps(environ: Mapping[str, str], cwd: str) -> tuple[object, ...]:
+    """What tells whether a settings file has changed, appeared or gone, cheap to ask."""
+    stamps: list[object] = []
     for path in _candidates(environ, cwd):
         try:
             stat = os.stat(path)
-        except (OSError, ValueError):  # a path with a NUL names no file either
+        except OSError:
             stamps.append(None)
         else:
             stamps.append((path, stat.st_mtime_ns, stat.st_size, stat.st_ino))
     return tuple(stamps)
-
-
-@functools.cache
-def _variables() -> tuple[str, ...]:
-    names = [variable_of(field.name) for field in _fields().values()]
-    return ("NACRE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "HOME", *names)
 
 
 def state_dir(environ: Mapping[str, str]) -> Path:

@@ -15,8 +15,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nacre import audit, config
+from nacre import config
 from nacre.artifacts.store import ArtifactStore
+from nacre.audit import AuditLog
 from nacre.backends.contained import ContainedBackend
 from nacre.backends.direct import DirectBackend
 from nacre.backends.wardens import unsupported_reason
@@ -33,6 +34,7 @@ from nacre.profile import Background, Profile
 from nacre.request import ShellRequest
 from nacre.result import Output, ShellResult, TimedOut
 from nacre.settings import Settings
+from nacre.surroundings import environment
 from nacre.warden import children
 
 # How long the artifact store may grow before its age and size are looked at again.
@@ -54,16 +56,21 @@ class Engine:
         self.state_dir = state_dir
         self.artifacts = ArtifactStore(state_dir / "artifacts")
         self.jobs = JobTable(state_dir)
+        self._audit = AuditLog(state_dir, cap_bytes=settings.log.log_cap_bytes)
         self._environ = environ
         self._approver = approver
         self._backends: dict[bool, Backend] = {}
         self._prune_at = 0.0
 
+    def close(self) -> None:
+        """Give back what the engine holds open; it may be used again."""
+        self._audit.close()
+
     # Review and plan.
 
     async def prepare(self, request: ShellRequest, profile: Profile, *, cwd: str) -> Plan:
         """Judge the command as it was written, then decide how it runs; raises before anything is started."""
-        environ = os.environ if self._environ is None else self._environ
+        environ = environment() if self._environ is None else self._environ
         planned = plan(request, profile, self.settings, cwd=cwd, environ=environ)
         if is_guarded(profile, self.settings.policy):
             try:
@@ -197,7 +204,7 @@ class Engine:
             "cwd": planned.command.cwd,
             **facts,
         }
-        return audit.append(self.state_dir, entry, cap_bytes=self.settings.log.log_cap_bytes)
+        return self._audit.append(entry)
 
     def _prune_artifacts(self) -> None:
         """Hold the store to its age and size: when it has grown, but seldom, because every artifact is looked at."""
@@ -303,7 +310,7 @@ def _measures(elapsed: float, outputs: Sequence[Output]) -> dict[str, Any]:
 
 
 # Building an engine reads files; a program makes thousands of calls with the same few configurations.
-_ENGINES: dict[tuple[object, ...], Engine] = {}
+_ENGINES: dict[tuple[object, ...], tuple[Engine, object, object, object]] = {}
 _MOST_ENGINES = 64
 
 
@@ -311,12 +318,26 @@ def from_environment(
     *, cwd: str | None = None, settings: Settings | None = None, approver: Approver | None = None
 ) -> Engine:
     """The engine that this process's environment and files describe, as they are now."""
-    directory = cwd or config.working_directory()
-    key = (settings, approver, *config.fingerprint(os.environ, cwd=directory))
-    engine = _ENGINES.get(key)
-    if engine is None:
-        loaded = config.load(os.environ, cwd=directory)
+    environ = environment()
+    # Files are asked for again each time; everything else is the same while its objects are.
+    files = config.file_stamps(environ, cwd or config.working_directory()) if settings is None else None
+    key = (id(environ), id(settings), id(approver), files)
+    known = _ENGINES.get(key)
+    if known is None:
         if len(_ENGINES) >= _MOST_ENGINES:
-            _ENGINES.clear()
-        engine = _ENGINES[key] = Engine(settings or loaded.settings, loaded.state_dir, approver=approver)
-    return engine
+            forget_engines()
+        if settings is None:
+            loaded = config.load(environ, cwd=cwd or config.working_directory())
+            engine = Engine(loaded.settings, loaded.state_dir, approver=approver)
+        else:
+            engine = Engine(settings, config.state_dir(environ), approver=approver)
+        # The objects are held, so that their identities stay theirs.
+        known = _ENGINES[key] = (engine, environ, settings, approver)
+    return known[0]
+
+
+def forget_engines() -> None:
+    """Give back what the remembered engines hold open."""
+    for engine, *_ in _ENGINES.values():
+        engine.close()
+    _ENGINES.clear()

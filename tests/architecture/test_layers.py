@@ -24,7 +24,7 @@ LAYERS = [
     {"profile", "warden"},
     {"script", "output"},
     {"audit", "config"},
-    {"request", "command", "process", "result", "settings", "errors", "until", "regex"},
+    {"surroundings", "until", "request", "command", "process", "result", "settings", "errors", "until", "regex"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 # Each surface and each contract is on its own.

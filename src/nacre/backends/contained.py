@@ -11,9 +11,9 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 
-from nacre.backends.pipes import PipeReader
+from nacre.backends.pipes import OUTPUTS, PipeReader, make_pipes
 from nacre.backends.start_errors import start_error
-from nacre.backends.wardens import warden
+from nacre.backends.wardens import Link, warden
 from nacre.command import SIDE_FD, Command
 from nacre.errors import BackendUnavailableError, StartError
 from nacre.process import SIDE, Ending, Listener, Process, Survivor
@@ -21,7 +21,6 @@ from nacre.warden import wire
 
 # How long the far side may take to answer a question about a finished command.
 ANSWER_SECONDS = 1.0
-_OUTPUTS = {"merged": 1, "split": 2}
 
 
 class ContainedBackend:
@@ -30,21 +29,23 @@ class ContainedBackend:
 
     def start(self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None) -> Process:
         try:
-            sock = warden.take()
+            link = warden.take()
         except OSError as error:
             raise start_error("descriptors", error.errno, str(error), command) from error
         try:
-            return ContainedProcess(sock, command, listener, job=job)
+            return ContainedProcess(link, command, listener, job=job)
         except BaseException:
-            sock.close()
+            link.close()
             raise
 
 
 class ContainedProcess:
     def __init__(
-        self, sock: socket.socket, command: Command, listener: Listener, *, job: Mapping[str, Any] | None
+        self, link: Link, command: Command, listener: Listener, *, job: Mapping[str, Any] | None
     ) -> None:
         self._loop = asyncio.get_running_loop()
+        sock = link.sock
+        self._link = link
         self._sock: socket.socket | None = sock
         self._command = command
         self._listener = listener
@@ -55,9 +56,12 @@ class ContainedProcess:
         self._unheard = False
         self._pid: int | None = None
         self._answer: asyncio.Future[dict[str, Any]] | None = None
-        readers, writers = _pipes(command)
+        readers, writers = make_pipes(command)
         try:
             request = _request(command, job=job)
+            if link.env is not command.env:
+                request["env"] = dict(command.env)
+                link.env = command.env
             passed = [*writers, *readers] if job is not None else writers
             sock.settimeout(None)
             try:
@@ -66,7 +70,7 @@ class ContainedProcess:
                 # Nobody took the request. If somebody could say why, that is in the socket and heard in a moment.
                 self._unheard = True
             if job is None:
-                streams = [*range(1, _OUTPUTS[command.streams] + 1), *([SIDE] if command.side else [])]
+                streams = [*range(1, OUTPUTS[command.streams] + 1), *([SIDE] if command.side else [])]
                 for stream, fd in zip(streams, readers, strict=True):
                     self._watch(stream, fd)
                 readers = []
@@ -236,7 +240,7 @@ class ContainedProcess:
             return
         self._loop.remove_reader(sock.fileno())
         if self._idle:
-            warden.give(sock)
+            warden.give(self._link)
         else:
             sock.close()
 
@@ -246,33 +250,19 @@ class ContainedProcess:
         self._readers = {}
 
 
-def _pipes(command: Command) -> tuple[list[int], list[int]]:
-    readers: list[int] = []
-    writers: list[int] = []
-    try:
-        for _ in range(_OUTPUTS[command.streams] + command.side):
-            reader, writer = os.pipe()
-            readers.append(reader)
-            writers.append(writer)
-    except OSError as error:
-        for fd in [*readers, *writers]:
-            os.close(fd)
-        raise start_error("descriptors", error.errno, str(error), command) from error
-    return readers, writers
-
-
 def _request(command: Command, *, job: Mapping[str, Any] | None) -> dict[str, Any]:
     request: dict[str, Any] = {
         "op": "run",
         "script": command.script,
         "shell": command.shell,
         "cwd": command.cwd,
-        "env": dict(command.env),
+        "namesCwd": command.names_cwd,
+        "bashEnv": command.env.get("BASH_ENV"),
         "timeout": command.timeout,
         "grace": command.grace,
         "prologue": command.prologue,
         "stages": command.stages,
-        "outputs": _OUTPUTS[command.streams],
+        "outputs": OUTPUTS[command.streams],
         "stdin": command.stdin,
     }
     if command.side:

@@ -7,6 +7,7 @@ while it still descends from the shell or carries its mark in the environment, a
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import secrets
 import shutil
@@ -16,7 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nacre.backends.exit_watch import HAS_PIDFD, watch_exit
-from nacre.backends.pipes import PipeReader
+from nacre.backends.pipes import PipeReader, make_pipes
 from nacre.backends.start_errors import start_error
 from nacre.backends.stray import strays
 from nacre.command import Command
@@ -29,6 +30,8 @@ KILL_LOOK_SECONDS = 0.01
 KILL_SECONDS = 0.75
 # Marks what belongs to a call, so that its strays can be found again.
 MARK = "NACRE_CALL"
+_PROGRAM_MARK = secrets.token_hex(8)
+_calls = itertools.count()
 
 
 class DirectBackend:
@@ -54,7 +57,7 @@ class DirectProcess:
         self._loop = asyncio.get_running_loop()
         self._listener = listener
         self._command = command
-        self._mark = secrets.token_hex(8) if mark else ""
+        self._mark = f"{_PROGRAM_MARK}-{next(_calls)}" if mark else ""
         self._readers: dict[int, PipeReader] = {}
         self._timers: list[asyncio.TimerHandle] = []
         self._why: str | None = None
@@ -78,11 +81,21 @@ class DirectProcess:
 
     def _prepare(self) -> launch.Launch:
         command = self._command
-        env = {**command.env, MARK: self._mark} if self._mark else command.env
         try:
-            return launch.prepare(command.shell, command.script, env, prologue=command.prologue, stages=command.stages)
+            prepared = launch.prepare(
+                command.shell,
+                command.script,
+                bash_env=command.env.get("BASH_ENV"),
+                prologue=command.prologue,
+                stages=command.stages,
+            )
         except OSError as error:
             raise start_error("descriptors", error.errno, str(error), command) from error
+        if self._mark:
+            prepared.variables[MARK] = self._mark
+        if command.names_cwd:
+            prepared.variables["PWD"] = command.cwd
+        return prepared
 
     def _spawn(self, prepared: launch.Launch) -> subprocess.Popen[bytes]:
         argv, path = prepared.argv, prepared.path
@@ -91,22 +104,28 @@ class DirectProcess:
             # Popen restores only what Python itself ignores; what the host ignores, bash could never trap again.
             argv = [env_tool, "--default-signal=" + ",".join(ignored), path, *prepared.argv[1:]]
             path = env_tool
-        child = subprocess.Popen(
-            argv,
-            executable=path,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT if self._command.streams == "merged" else subprocess.PIPE,
-            cwd=self._command.cwd,
-            env=prepared.env,
-            pass_fds=prepared.inherited,
-            start_new_session=True,
-            bufsize=0,
-        )
-        for stream, pipe in ((1, child.stdout), (2, child.stderr)):
-            if pipe is not None:
-                self._watch(stream, os.dup(pipe.fileno()))
-                pipe.close()
+        readers, writers = make_pipes(self._command)
+        try:
+            child = subprocess.Popen(
+                argv,
+                executable=path,
+                stdin=subprocess.DEVNULL,
+                stdout=writers[0],
+                stderr=writers[-1],
+                cwd=self._command.cwd,
+                env={**self._command.env, **prepared.variables},
+                pass_fds=prepared.inherited,
+                start_new_session=True,
+            )
+        except BaseException:
+            for fd in readers:
+                os.close(fd)
+            raise
+        finally:
+            for fd in writers:
+                os.close(fd)
+        for stream, fd in enumerate(readers, start=1):
+            self._watch(stream, fd)
         return child
 
     def _watch(self, stream: int, fd: int) -> None:

@@ -12,11 +12,18 @@ import os
 import threading
 from collections.abc import Callable
 
-READ_BYTES = 1 << 20
+from nacre.backends.start_errors import start_error
+from nacre.command import Command
+
+# Small enough to stay in the processor's cache on the way to the window and the artifact.
+READ_BYTES = 256 * 1024
+# What a pipe is enlarged to when its writer is ahead of us.
+PIPE_BYTES = 1 << 20
 # Turns of one wake-up: enough to keep up with a flood, few enough to let others run.
-READS_PER_TURN = 4
+READS_PER_TURN = 16
 # The default size of a pipe on Linux: a read of this much means the writer is ahead of us.
 FULL_PIPE_BYTES = 65536
+OUTPUTS = {"merged": 1, "split": 2}
 
 
 class _Buffer(threading.local):
@@ -79,7 +86,7 @@ class PipeReader:
         self._grown = True
         if self._fd is not None and hasattr(fcntl, "F_SETPIPE_SZ"):
             try:
-                fcntl.fcntl(self._fd, fcntl.F_SETPIPE_SZ, READ_BYTES)
+                fcntl.fcntl(self._fd, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
             except OSError:
                 return  # over the user's budget: the pipe stays as it is
 
@@ -99,3 +106,19 @@ class PipeReader:
         fd = self.take()
         if fd is not None:
             os.close(fd)
+
+
+def make_pipes(command: Command) -> tuple[list[int], list[int]]:
+    """The reading and the writing ends that a command needs; raises StartError when they cannot be had."""
+    readers: list[int] = []
+    writers: list[int] = []
+    try:
+        for _ in range(OUTPUTS[command.streams] + command.side):
+            reader, writer = os.pipe()
+            readers.append(reader)
+            writers.append(writer)
+    except OSError as error:
+        for fd in [*readers, *writers]:
+            os.close(fd)
+        raise start_error("descriptors", error.errno, str(error), command) from error
+    return readers, writers

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import weakref
+from collections.abc import Mapping
 from pathlib import Path
 
 from nacre.errors import BackendUnavailableError
@@ -35,35 +36,50 @@ def unsupported_reason() -> str | None:
     return None
 
 
+class Link:
+    """The way to one runner, and what it has been told already."""
+
+    __slots__ = ("__weakref__", "env", "sock")
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock = sock
+        self.env: Mapping[str, str] | None = None
+        """The environment that the runner has; sent again only when it is another one."""
+
+    def close(self) -> None:
+        self.sock.close()
+
+
 class Warden:
     """The far side of this process, as seen from here."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._control: socket.socket | None = None
+        self._ready = False
         self._intermediate: subprocess.Popen[bytes] | None = None
-        self._idle: list[socket.socket] = []
-        self._live: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+        self._idle: list[Link] = []
+        self._live: weakref.WeakSet[Link] = weakref.WeakSet()
 
-    def take(self) -> socket.socket:
-        """A runner's socket, ready for a request: an idle one, or one whose runner is being forked right now."""
+    def take(self) -> Link:
+        """A way to a runner, ready for a request: an idle one, or one whose runner is being forked right now."""
         with self._lock:
             while self._idle:
-                sock = self._idle.pop()
-                if _is_quiet(sock):
-                    return sock
-                sock.close()
+                link = self._idle.pop()
+                if _is_quiet(link.sock):
+                    return link
+                link.close()
             return self._fork_runner()
 
-    def give(self, sock: socket.socket) -> None:
-        """Take back the socket of a runner that is idle again."""
+    def give(self, link: Link) -> None:
+        """Take back the way to a runner that is idle again."""
         with self._lock:
             if self._control is not None and len(self._idle) < IDLE_RUNNERS:
-                self._idle.append(sock)
+                self._idle.append(link)
                 return
-        sock.close()
+        link.close()
 
-    def _fork_runner(self) -> socket.socket:
+    def _fork_runner(self) -> Link:
         near, far = socket.socketpair()
         try:
             for _ in range(2):
@@ -76,9 +92,11 @@ class Warden:
                     # The warden was killed. Running commands have runners of their own; the next needs a new warden.
                     self._control.close()
                     self._control = None
+                    self._wait_for_intermediate()
                     continue
-                self._live.add(near)
-                return near
+                link = Link(near)
+                self._live.add(link)
+                return link
             raise BackendUnavailableError("the warden ended as soon as it was started; see `nacre doctor`")
         except BaseException:
             near.close()
@@ -105,6 +123,16 @@ class Warden:
         finally:
             far.close()
         self._control = near
+        self._ready = False
+
+    def ever_ready(self) -> bool:
+        """Whether the warden got as far as serving; if not, nothing that it was asked for was started."""
+        if not self._ready and self._control is not None:
+            try:
+                self._ready = self._control.recv(1, socket.MSG_DONTWAIT) != b""
+            except OSError:
+                return False
+        return self._ready
 
     def reap_intermediate(self) -> None:
         """Collect the process that started the warden and ended; called once a runner has answered."""
@@ -114,20 +142,23 @@ class Warden:
     def close(self) -> None:
         """Let the warden and the idle runners go. What runs goes on until its own socket is closed."""
         with self._lock:
-            for sock in self._idle:
-                sock.close()
+            for link in self._idle:
+                link.close()
             self._idle = []
             if self._control is not None:
                 self._control.close()
                 self._control = None
-            if self._intermediate is not None:
-                self._intermediate.wait()
-                self._intermediate = None
+            self._wait_for_intermediate()
+
+    def _wait_for_intermediate(self) -> None:
+        if self._intermediate is not None:
+            self._intermediate.wait()
+            self._intermediate = None
 
     def forget(self) -> None:
         """In a forked child: drop the copies of the parent's sockets without a word to the far side."""
-        for sock in [*self._live, *self._idle, *([self._control] if self._control else [])]:
-            sock.close()
+        for held in [*self._live, *self._idle, *([self._control] if self._control else [])]:
+            held.close()
         self.__init__()  # type: ignore[misc]
 
 

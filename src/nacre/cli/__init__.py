@@ -36,17 +36,30 @@ examples:
 """
 
 
+def summary() -> str:
+    """The first page of help."""
+    return _SUMMARY.format(verbs="\n".join(f"  {name:<10} {text}" for name, text in VERBS.items()))
+
+
+def _print(text: str) -> int:
+    from nacre.cli.frame import guarded
+
+    def work() -> int:
+        print(text, end="")
+        return 0
+
+    return guarded(work)
+
+
 def main(argv: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else argv
     verb = arguments[0] if arguments else "--help"
     if verb in ("-h", "--help", "help"):
-        print(_SUMMARY.format(verbs="\n".join(f"  {name:<10} {text}" for name, text in VERBS.items())), end="")
-        return 0
+        return _print(summary())
     if verb in ("-V", "--version"):
         from nacre import __version__
 
-        print(f"nacre {__version__}")
-        return 0
+        return _print(f"nacre {__version__}\n")
     if verb not in VERBS:
         import difflib
 

@@ -6,6 +6,7 @@ import argparse
 import importlib
 import os
 import sys
+from collections.abc import Callable
 from typing import NoReturn
 
 from nacre.cli import VERBS
@@ -44,15 +45,24 @@ def parser_of(verb: str) -> argparse.ArgumentParser:
 
 def dispatch(verb: str, arguments: list[str]) -> int:
     """Run a verb; its exit code."""
+
+    def work() -> int:
+        namespace = parser_of(verb).parse_args(arguments)
+        return int(importlib.import_module(f"nacre.cli.{verb}").main(namespace))
+
+    return guarded(work, usage_code=_usage_code(verb))
+
+
+def guarded(work: Callable[[], int], *, usage_code: int = USAGE) -> int:
+    """Do the work of a command line; what goes wrong is one line on stderr and an exit code."""
     _open_closed_streams()
     try:
-        namespace = parser_of(verb).parse_args(arguments)
-        code = int(importlib.import_module(f"nacre.cli.{verb}").main(namespace))
+        code = work()
         sys.stdout.flush()
         return code
     except BrokenPipeError:
         # Whoever read our output has had enough; there is nobody left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_stdout()
         return BROKEN_PIPE
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -61,10 +71,22 @@ def dispatch(verb: str, arguments: list[str]) -> int:
         return DENIED
     except RequestError as error:
         print(f"nacre: {error}", file=sys.stderr)
-        return _usage_code(verb)
-    except (NacreError, OSError) as error:
+        return usage_code
+    except NacreError as error:
         print(f"nacre: {error}", file=sys.stderr)
         return OUR_FAILURE
+    except OSError as error:
+        print(f"nacre: {error}", file=sys.stderr)
+        _discard_stdout()
+        return OUR_FAILURE
+
+
+def _discard_stdout() -> None:
+    """Let what cannot be written go nowhere, or the interpreter would try again at its end and complain."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _open_closed_streams() -> None:

@@ -6,6 +6,7 @@ import argparse
 import fcntl
 import json
 import os
+import select
 import shutil
 import sys
 import time
@@ -13,6 +14,8 @@ from typing import Any
 
 from nacre import config
 from nacre.jobs.table import Job, JobTable
+from nacre.output.decode import decode
+from nacre.running import check_timeout
 from nacre.warden import record
 
 EPILOG = """\
@@ -53,7 +56,7 @@ def main(namespace: argparse.Namespace) -> int:
         case "wait":
             return _wait(table, namespace.id, timeout=namespace.timeout, as_json=namespace.json)
         case "logs":
-            return _logs(table.get(namespace.id), tail=namespace.tail)
+            return _logs(table.get(namespace.id), tail=namespace.tail, as_json=namespace.json)
         case _:
             return _stop(table, namespace.id, as_json=namespace.json)
 
@@ -63,13 +66,18 @@ def _list(table: JobTable, *, as_json: bool) -> int:
     for problem in listing.damaged:
         print(f"nacre: left alone: {problem}", file=sys.stderr)
     if as_json:
-        print(json.dumps([job.facts() for job in listing.jobs]))
+        print(json.dumps([_facts(job) for job in listing.jobs]))
         return 0
     if not listing.jobs:
         print("no jobs", file=sys.stderr)
     for job in listing.jobs:
         print(_line(job))
     return 0
+
+
+def _facts(job: Job) -> dict[str, Any]:
+    """The facts in their one shape; a note is for stderr."""
+    return {key: value for key, value in job.facts().items() if key != "note"}
 
 
 def _line(job: Job) -> str:
@@ -87,7 +95,9 @@ def _status(job: Job) -> str:
 
 
 def _print(job: Job, *, as_json: bool) -> None:
-    facts = job.facts()
+    facts = _facts(job)
+    if job.note:
+        print(f"nacre: {job.id}: {job.note}", file=sys.stderr)
     if as_json:
         print(json.dumps(facts))
         return
@@ -102,8 +112,10 @@ def _spell(key: str, value: Any) -> str:
 
 
 def _wait(table: JobTable, job_id: str, *, timeout: float | None, as_json: bool) -> int:
+    if timeout is not None:
+        check_timeout(timeout)
     job = table.get(job_id)
-    if job.running and not _wait_for_lock(job, timeout):
+    if job.running and not (_wait_for_lock(job, timeout) if job.note is None else _wait_for_orphan(job, timeout)):
         print(f"nacre: {job_id} is still running after {timeout:g} s", file=sys.stderr)
         return 124
     job = table.get(job_id)
@@ -137,11 +149,26 @@ def _wait_for_lock(job: Job, timeout: float | None) -> bool:
         os.close(fd)
 
 
-def _logs(job: Job, *, tail: int | None) -> int:
+def _wait_for_orphan(job: Job, timeout: float | None) -> bool:
+    """A job without a runner is its shell alone."""
+    try:
+        handle = os.pidfd_open(job.record["pid"])
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([handle], [], [], timeout)[0])
+    finally:
+        os.close(handle)
+
+
+def _logs(job: Job, *, tail: int | None, as_json: bool) -> int:
     with open(job.output_file, "rb") as file:
         if tail is not None:
             file.seek(max(0, job.output_file.stat().st_size - tail))
-        shutil.copyfileobj(file, sys.stdout.buffer)
+        if as_json:
+            print(json.dumps({"id": job.id, "text": decode(file.read())}))
+        else:
+            shutil.copyfileobj(file, sys.stdout.buffer)
     return 0
 
 

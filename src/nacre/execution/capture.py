@@ -102,12 +102,14 @@ class Capture:
         outputs = []
         problems = []
         for spill in self._spills:
-            captured = _captured(spill.window, None)
+            shown = None if spill.window.overflowed else self._profile.view(_captured(spill.window, None))
             # What the view cuts must be on disk, even if the window still holds all of it.
-            if keep_all or (captured.whole is not None and _is_cut(self._profile.view(captured))):
+            if keep_all or (shown is not None and _is_cut(shown)):
                 spill.keep()
             result = spill.finish()
-            outputs.append(self._profile.view(_captured(result.window, result.artifact)))
+            if shown is None or result.artifact is not None:
+                shown = self._profile.view(_captured(result.window, result.artifact))
+            outputs.append(shown)
             if result.error is not None:
                 problems.append(f"the full output could not be kept: {result.error}")
         if self._side is not None:

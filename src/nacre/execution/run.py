@@ -50,6 +50,7 @@ class Run:
         self.finished: asyncio.Future[Ending] = self._loop.create_future()
         """Done at the end; to be waited for without ending anything, unlike `wait`."""
         self._announced: asyncio.Future[int] = self._loop.create_future()
+        self._waiter: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._process: Process | None = None
 
@@ -104,6 +105,7 @@ class Run:
             if not future.done():
                 future.set_exception(error)
                 future.exception()  # whichever of the two nobody awaits must not complain
+        self._wake()
 
     # The end.
 
@@ -120,6 +122,11 @@ class Run:
         self._clear_timer()
         if not self.finished.done() and self._ending is not None:
             self.finished.set_result(self._ending)
+            self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
 
     def _unanswered(self) -> None:
         if self.pid is None and not self._announced.done():
@@ -149,11 +156,15 @@ class Run:
 
     async def wait(self) -> Ending:
         """Wait for the end. If the waiting is cancelled, everything is stopped before the cancellation goes on."""
-        try:
-            return await asyncio.shield(self.finished)
-        except asyncio.CancelledError:
-            await self.end()
-            raise
+        if not self.finished.done():
+            # A future of its own, so that a cancelled wait does not cancel the end; shielding would cost a turn more.
+            self._waiter = self._loop.create_future()
+            try:
+                await self._waiter
+            except asyncio.CancelledError:
+                await self.end()
+                raise
+        return self.finished.result()
 
     async def end(self) -> None:
         """Stop everything and wait until it is gone, whatever happens to the caller meanwhile."""

@@ -94,6 +94,11 @@ class Redactor:
         rest = self._redact(self._held, final=True) if self._held else b""
         return self._tokens.feed(rest) + self._tokens.flush() if self._tokens else rest
 
+    def give_up(self) -> bytes:
+        """Give what is held back, not redacted, for another redactor to go on with."""
+        held, self._held = self._held, b""
+        return held
+
     def redact_text(self, text: str) -> str:
         """Redact a complete text, such as an error or a log line, apart from the stream."""
         if not self._table.forms:

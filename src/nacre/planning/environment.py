@@ -148,12 +148,24 @@ def child_environment(
     filtered = filter_environment(base, allow=allow, profile=profile, rules=rules, own_venv=own_venv)
     if noninteractive:
         filtered.kept.update(noninteractive_defaults())
-    for name, value in (per_call_env or {}).items():
+    if per_call_env:
+        filtered.kept.update(with_call_environment({}, per_call_env))
+    return filtered
+
+
+def with_call_environment(env: Mapping[str, str], per_call_env: Mapping[str, str]) -> dict[str, str]:
+    """Add what a call asked for, which wins over everything but nacre's own variables.
+
+    Raises:
+        EnvironmentEntryError: a name or value cannot be passed on, or is nacre's own.
+    """
+    added = dict(env)
+    for name, value in per_call_env.items():
         check_env_entry(name, value)
         if is_never(name, value):
             raise EnvironmentEntryError(name, "is reserved for nacre itself")
-        filtered.kept[name] = value
-    return filtered
+        added[name] = value
+    return added
 
 
 CLEAN = Decision(strip=False, rule="none", reason="nothing speaks against it")

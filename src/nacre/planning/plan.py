@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
 from collections.abc import Mapping
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from nacre.command import Command
 from nacre.errors import InvalidRequestError
 from nacre.output.redact import Redactor
-from nacre.planning.environment import EnvironmentEntryError, FilteredEnvironment, child_environment
+from nacre.planning.environment import EnvironmentEntryError, child_environment, with_call_environment
 from nacre.profile import Profile
 from nacre.request import ShellRequest
 from nacre.settings import EnvironmentSettings, Settings
@@ -34,20 +33,14 @@ def plan(request: ShellRequest, profile: Profile, settings: Settings, *, cwd: st
     directory = cwd if request.cwd is None else os.path.join(cwd, request.cwd)
     script = request.command if request.script is None else request.script
     grace = settings.execution.grace_seconds
-    redactor = _NOTHING_HIDDEN
-    if not is_filtered(profile, settings.environment):
-        env = dict(environ)
-    else:
-        filtered = _filtered(request, environ, settings.environment)
-        env = filtered.kept
-        env["PWD"] = directory
-        if filtered.hidden:
-            redactor = _redactor(tuple(filtered.hidden.items()))
+    filtered = is_filtered(profile, settings.environment)
+    surroundings = _surroundings(environ, settings.environment) if filtered else _Surroundings(environ, _NOTHING_HIDDEN)
     return Plan(
         Command(
             script=script,
             cwd=directory,
-            env=env,
+            env=_with_call(surroundings.env, request.env) if filtered else environ,
+            names_cwd=filtered,
             timeout=profile.timeout if request.timeout is None else request.timeout,
             grace=profile.grace if grace is None else grace,
             streams=profile.streams,
@@ -55,7 +48,7 @@ def plan(request: ShellRequest, profile: Profile, settings: Settings, *, cwd: st
             stages="|" in script,
             side=request.lifted is not None and request.lifted.side,
         ),
-        redactor,
+        surroundings.redactor,
         request,
     )
 
@@ -66,25 +59,42 @@ def is_filtered(profile: Profile, settings: EnvironmentSettings) -> bool:
     return settings.env_filter == "on"
 
 
-def _filtered(request: ShellRequest, environ: Mapping[str, str], settings: EnvironmentSettings) -> FilteredEnvironment:
+@dataclass(frozen=True, slots=True)
+class _Surroundings:
+    """What every call in the same surroundings shares."""
+
+    env: Mapping[str, str]
+    redactor: Redactor
+
+
+def _with_call(env: Mapping[str, str], per_call: Mapping[str, str] | None) -> Mapping[str, str]:
+    if not per_call:
+        return env
     try:
-        return child_environment(
-            environ,
-            per_call_env=request.env,
-            allow=settings.env_allow,
-            profile=settings.env_profile,
-            own_venv=_OWN_VENV,
-        )
+        return with_call_environment(env, per_call)
     except EnvironmentEntryError as error:
         raise InvalidRequestError(f"field 'env': {error}", field="env") from error
+
+
+# The last surroundings and what was made of them: they are the same object for most calls of a program, and the forms
+# of a hidden value take milliseconds to prepare.
+_last: tuple[Mapping[str, str], EnvironmentSettings, _Surroundings] | None = None
+
+
+def _surroundings(environ: Mapping[str, str], settings: EnvironmentSettings) -> _Surroundings:
+    global _last
+    if _last is not None and _last[0] is environ and _last[1] == settings:
+        return _last[2]
+    filtered = child_environment(
+        environ, allow=settings.env_allow, profile=settings.env_profile, own_venv=_OWN_VENV
+    )
+    redactor = Redactor(filtered.hidden) if filtered.hidden else _NOTHING_HIDDEN
+    made = _Surroundings(filtered.kept, redactor)
+    _last = (environ, settings, made)
+    return made
 
 
 _NOTHING_HIDDEN = Redactor.empty()
 # The environment that nacre itself runs from is not the user's.
 _OWN_VENV = sys.prefix if sys.prefix != sys.base_prefix else None
 
-
-# Preparing the forms of a value takes milliseconds; an environment rarely changes between calls.
-@functools.lru_cache(maxsize=8)
-def _redactor(hidden: tuple[tuple[str, tuple[str, ...]], ...]) -> Redactor:
-    return Redactor(dict(hidden))

@@ -7,6 +7,7 @@ One poll loop, every wait bounded. What it reports are facts; words are the near
 
 from __future__ import annotations
 
+import functools
 import os
 import select
 import signal
@@ -35,8 +36,9 @@ PATIENCE_SECONDS = 24 * 3600.0
 
 
 class Execution:
-    def __init__(self, channel: Channel, wakeup: int) -> None:
+    def __init__(self, channel: Channel, wakeup: int, env: dict[bytes, bytes]) -> None:
         self._channel = channel
+        self._env = env
         self._wakeup = wakeup
         self._poll = select.poll()
         self._poll.register(channel.sock, select.POLLIN)
@@ -81,7 +83,7 @@ class Execution:
             self._launch = launch.prepare(
                 request["shell"],
                 request["script"],
-                request["env"],
+                bash_env=request["bashEnv"],
                 prologue=request["prologue"],
                 stages=request["stages"],
             )
@@ -119,14 +121,19 @@ class Execution:
             actions.append((os.POSIX_SPAWN_DUP2, writers[-1], request["side"]))
         # A duplicate onto itself only clears close-on-exec.
         actions += [(os.POSIX_SPAWN_DUP2, fd, fd) for fd in prepared.inherited]
+        env = dict(self._env)
+        if request["namesCwd"]:
+            env[b"PWD"] = os.fsencode(request["cwd"])
+        for name, value in prepared.variables.items():
+            env[os.fsencode(name)] = os.fsencode(value)
         return os.posix_spawn(
             prepared.path,
             prepared.argv,
-            prepared.env,
+            env,
             file_actions=actions,
             setsid=True,
             setsigmask=(),
-            setsigdef=_ignored_signals(),
+            setsigdef=ignored_signals(),
         )
 
     def _close_launch(self) -> None:
@@ -354,9 +361,10 @@ class Execution:
                 pass
 
 
-def _ignored_signals() -> list[int]:
-    """What this process ignores (Python itself ignores SIGPIPE) and its child must not."""
-    return [int(number) for number in signal.valid_signals() if signal.getsignal(number) == signal.SIG_IGN]
+@functools.cache
+def ignored_signals() -> tuple[int, ...]:
+    """What this process ignores (Python itself ignores SIGPIPE) and its child must not; it never changes."""
+    return tuple(number for number in signal.valid_signals() if signal.getsignal(number) == signal.SIG_IGN)
 
 
 def drain_wakeups(fd: int) -> None:

@@ -10,10 +10,6 @@ from __future__ import annotations
 import fcntl
 import os
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 # Linux: MAX_ARG_STRLEN is 32 pages including the final NUL (131,071 bytes run, 131,072 give E2BIG).
 MAX_ARGUMENT_BYTES = 131_071
 # Above what scripts use by convention (3-9), bash for itself (10 up) and process substitution (63 down).
@@ -23,12 +19,13 @@ LOWEST_FD = 100
 class Launch:
     """What exec needs, and the descriptors to give back afterwards."""
 
-    __slots__ = ("argv", "env", "inherited", "path", "stages_fd")
+    __slots__ = ("argv", "inherited", "path", "stages_fd", "variables")
 
-    def __init__(self, path: str, env: dict[str, str]) -> None:
+    def __init__(self, path: str) -> None:
         self.path = path
         self.argv: list[str] = []
-        self.env = env
+        self.variables: dict[str, str] = {}
+        """What the environment needs beyond the request's own."""
         self.inherited: list[int] = []
         """Descriptors the child gets under the same number; ours to close after the start."""
         self.stages_fd: int | None = None
@@ -46,9 +43,12 @@ class Launch:
             self.stages_fd = None
 
 
-def prepare(shell: str, script: str, env: Mapping[str, str], *, prologue: str, stages: bool) -> Launch:
-    """Build the launch of a script; raises OSError when no descriptor can be had."""
-    launch = Launch(shell, dict(env))
+def prepare(shell: str, script: str, *, bash_env: str | None, prologue: str, stages: bool) -> Launch:
+    """Build the launch of a script; raises OSError when no descriptor can be had.
+
+    `bash_env` is the value of BASH_ENV that the command's own environment has, if any.
+    """
+    launch = Launch(shell)
     # The bare name, so that messages begin with "bash:" as they do at a prompt.
     name = os.path.basename(shell)
     try:
@@ -60,18 +60,17 @@ def prepare(shell: str, script: str, env: Mapping[str, str], *, prologue: str, s
         else:
             launch.argv = [name, "-c", script]
         if stages or prologue:
-            _add_prologue(launch, prologue, stages=stages)
+            _add_prologue(launch, prologue, bash_env, stages=stages)
     except BaseException:
         launch.close()
         raise
     return launch
 
 
-def _add_prologue(launch: Launch, prologue: str, *, stages: bool) -> None:
+def _add_prologue(launch: Launch, prologue: str, bash_env: str | None, *, stages: bool) -> None:
     lines = []
-    original = launch.env.get("BASH_ENV")
-    if original:
-        quoted = "'" + original.replace("'", "'\\''") + "'"
+    if bash_env:
+        quoted = "'" + bash_env.replace("'", "'\\''") + "'"
         lines.append(f"export BASH_ENV={quoted}\n[ -r {quoted} ] && . {quoted}")
     else:
         lines.append("unset BASH_ENV")
@@ -87,7 +86,7 @@ def _add_prologue(launch: Launch, prologue: str, *, stages: bool) -> None:
     launch.inherited.append(text_fd)
     lines.insert(0, f"exec {text_fd}<&-")
     _fill(text_fd, "\n".join(lines) + "\n")
-    launch.env["BASH_ENV"] = f"/dev/fd/{text_fd}"
+    launch.variables["BASH_ENV"] = f"/dev/fd/{text_fd}"
 
 
 def _pipe() -> tuple[int, int]:

@@ -31,6 +31,8 @@ def serve(sock: socket.socket) -> None:
     signal.set_wakeup_fd(wakeup_write, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     channel = Channel(sock)
+    # Sent once and then referred to: it is most of a request, and rarely changes.
+    env: dict[bytes, bytes] = {}
     idle = select.poll()
     idle.register(sock, select.POLLIN)
     while idle.poll(IDLE_SECONDS * 1000):
@@ -39,7 +41,9 @@ def serve(sock: socket.socket) -> None:
             return
         for message, fds in messages:
             if message["op"] == "run":
-                if not _execute(Execution(channel, wakeup_read), message, fds):
+                if "env" in message:
+                    env = {os.fsencode(name): os.fsencode(value) for name, value in message["env"].items()}
+                if not _execute(Execution(channel, wakeup_read, env), message, fds):
                     return
             else:
                 _answer_late(channel, message, fds)
