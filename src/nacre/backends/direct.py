@@ -10,14 +10,13 @@ import asyncio
 import itertools
 import os
 import secrets
-import shutil
 import signal
-import subprocess
 from collections.abc import Mapping
 from typing import Any
 
 from nacre.backends.exit_watch import HAS_PIDFD, watch_exit
 from nacre.backends.pipes import PipeReader, make_pipes
+from nacre.backends.spawn import spawn
 from nacre.backends.start_errors import start_error
 from nacre.backends.stray import strays
 from nacre.command import Command
@@ -67,13 +66,13 @@ class DirectProcess:
         self._reported = False
         self._launch = self._prepare()
         try:
-            self._child = self._spawn(self._launch)
+            self._pid = self._spawn()
         except (OSError, ValueError) as error:
             self._launch.close()
             raise _spawn_error(error, command) from error
         self._launch.close_inherited()
-        self._unwatch = watch_exit(self._loop, self._child, self._child_ended, use_pidfd=use_pidfd)
-        self._listener.started(self._child.pid)
+        self._unwatch = watch_exit(self._loop, self._pid, self._child_ended, use_pidfd=use_pidfd)
+        self._listener.started(self._pid)
         if command.timeout is not None:
             self._after(command.timeout, lambda: self._begin_stop("timeout"))
 
@@ -97,26 +96,10 @@ class DirectProcess:
             prepared.variables["PWD"] = command.cwd
         return prepared
 
-    def _spawn(self, prepared: launch.Launch) -> subprocess.Popen[bytes]:
-        argv, path = prepared.argv, prepared.path
-        ignored = _ignored_by_host()
-        if ignored and (env_tool := shutil.which("env")):
-            # Popen restores only what Python itself ignores; what the host ignores, bash could never trap again.
-            argv = [env_tool, "--default-signal=" + ",".join(ignored), path, *prepared.argv[1:]]
-            path = env_tool
+    def _spawn(self) -> int:
         readers, writers = make_pipes(self._command)
         try:
-            child = subprocess.Popen(
-                argv,
-                executable=path,
-                stdin=subprocess.DEVNULL,
-                stdout=writers[0],
-                stderr=writers[-1],
-                cwd=self._command.cwd,
-                env={**self._command.env, **prepared.variables},
-                pass_fds=prepared.inherited,
-                start_new_session=True,
-            )
+            pid = spawn(self._command, self._launch, writers)
         except BaseException:
             for fd in readers:
                 os.close(fd)
@@ -126,7 +109,7 @@ class DirectProcess:
                 os.close(fd)
         for stream, fd in enumerate(readers, start=1):
             self._watch(stream, fd)
-        return child
+        return pid
 
     def _watch(self, stream: int, fd: int) -> None:
         def output(buffer: bytearray, size: int) -> None:
@@ -144,17 +127,15 @@ class DirectProcess:
         for reader in list(self._readers.values()):
             reader.drain()
         try:
-            _, status = os.waitpid(self._child.pid, 0)
+            _, status = os.waitpid(self._pid, 0)
         except ChildProcessError:
             facts: dict[str, Any] = {"lost": "the host program collected the exit status first"}
         else:
             code = os.waitstatus_to_exitcode(status)
             facts = {"code": code} if code >= 0 else {"signal": -code}
-            # Popen must know, or it would wait for the child again when it is collected.
-            self._child.returncode = code
         if self._launch.stages_fd is not None:
             facts["stages"] = tuple(launch.read_stages(self._launch.stages_fd))
-        self._status = Ending(pid=self._child.pid, **facts)
+        self._status = Ending(pid=self._pid, **facts)
         if self._why is None:
             self._report(left=self._something_left())
         elif not self._strays():
@@ -165,7 +146,7 @@ class DirectProcess:
         if any(reader.open for reader in self._readers.values()):
             return True
         try:
-            os.killpg(self._child.pid, 0)
+            os.killpg(self._pid, 0)
         except (ProcessLookupError, PermissionError):
             return False
         return True
@@ -175,7 +156,7 @@ class DirectProcess:
             return
         self._reported = True
         self._cancel_timers()
-        known = self._status or Ending(pid=self._child.pid)
+        known = self._status or Ending(pid=self._pid)
         self._listener.exited(
             Ending(
                 pid=known.pid,
@@ -225,7 +206,7 @@ class DirectProcess:
         if self._status is None:
             # Not reaped yet, so the group cannot be somebody else's.
             try:
-                os.killpg(self._child.pid, number)
+                os.killpg(self._pid, number)
             except (ProcessLookupError, PermissionError):
                 pass  # the group is gone or not ours to signal; strays are signalled one by one
         found = self._strays()
@@ -237,7 +218,7 @@ class DirectProcess:
         return found
 
     def _strays(self) -> tuple[Survivor, ...]:
-        return strays(self._child.pid, f"{MARK}={self._mark}" if self._mark else None)
+        return strays(self._pid, f"{MARK}={self._mark}" if self._mark else None)
 
     def _after(self, seconds: float, action: Any) -> None:
         self._timers = [timer for timer in self._timers if not timer.cancelled() and timer.when() > self._loop.time()]
@@ -256,7 +237,7 @@ class DirectProcess:
     def signal(self, number: int) -> None:
         if self._status is None:
             try:
-                os.killpg(self._child.pid, number)
+                os.killpg(self._pid, number)
             except (ProcessLookupError, PermissionError):
                 return  # it has just ended; its exit is reported in a moment
 
@@ -274,24 +255,6 @@ class DirectProcess:
             reader.close()
         self._readers = {}
         self._launch.close()
-
-
-# Popen restores these by itself.
-_RESTORED = {signal.SIGPIPE, signal.SIGXFSZ}
-
-
-def _ignored_by_host() -> list[str]:
-    """Numbers of the signals that the host program ignores, beyond those that Popen restores by itself."""
-    try:
-        with open("/proc/self/status", "rb", buffering=0) as file:
-            status = file.read(4096)
-        # Asking the kernel once is ten times cheaper than asking Python about each signal.
-        mask = int(status.partition(b"SigIgn:")[2].split(None, 1)[0], 16)
-    except (OSError, IndexError, ValueError):
-        mask = sum(1 << number - 1 for number in signal.valid_signals() if signal.getsignal(number) == signal.SIG_IGN)
-    for number in _RESTORED:
-        mask &= ~(1 << number - 1)
-    return [str(number) for number in range(1, mask.bit_length() + 1) if mask >> number - 1 & 1]
 
 
 def _spawn_error(error: OSError | ValueError, command: Command) -> NacreError:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import subprocess
 import threading
 from collections.abc import Callable
 
@@ -17,7 +16,7 @@ HAS_PIDFD = hasattr(os, "pidfd_open")
 
 def watch_exit(
     loop: asyncio.AbstractEventLoop,
-    child: subprocess.Popen[bytes],
+    pid: int,
     ended: Callable[[], None],
     *,
     use_pidfd: bool = HAS_PIDFD,
@@ -25,13 +24,13 @@ def watch_exit(
     """Call `ended` when the child can be reaped; returns what gives the watch up again."""
     if use_pidfd:
         try:
-            handle = os.pidfd_open(child.pid)
+            handle = os.pidfd_open(pid)
         except ProcessLookupError:
             # The host program collected our child before we could look.
             loop.call_soon(ended)
             return lambda: None
         return _watch_pidfd(loop, handle, ended)
-    return _watch_thread(loop, child, ended)
+    return _watch_thread(loop, pid, ended)
 
 
 def _watch_pidfd(loop: asyncio.AbstractEventLoop, handle: int, ended: Callable[[], None]) -> Callable[[], None]:
@@ -52,15 +51,13 @@ def _watch_pidfd(loop: asyncio.AbstractEventLoop, handle: int, ended: Callable[[
     return give_up
 
 
-def _watch_thread(
-    loop: asyncio.AbstractEventLoop, child: subprocess.Popen[bytes], ended: Callable[[], None]
-) -> Callable[[], None]:
+def _watch_thread(loop: asyncio.AbstractEventLoop, pid: int, ended: Callable[[], None]) -> Callable[[], None]:
     wanted = threading.Event()
     wanted.set()
 
     def wait() -> None:
         try:
-            os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
         except ChildProcessError:
             pass  # collected by somebody else: the caller finds out when it asks for the status
         if wanted.is_set():
@@ -69,5 +66,5 @@ def _watch_thread(
             except RuntimeError:
                 return  # the loop was closed meanwhile; nobody is waiting any more
 
-    threading.Thread(target=wait, name=f"nacre-wait-{child.pid}", daemon=True).start()
+    threading.Thread(target=wait, name=f"nacre-wait-{pid}", daemon=True).start()
     return wanted.clear
