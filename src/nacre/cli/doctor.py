@@ -8,6 +8,7 @@ import os
 import platform
 import shutil
 import subprocess
+import tempfile
 from dataclasses import asdict, dataclass
 
 from nacre import config
@@ -86,12 +87,17 @@ def _containment() -> Finding:
 
 def _state() -> Finding:
     state = config.state_dir(os.environ)
-    probe = state if state.exists() else next(parent for parent in state.parents if parent.exists())
-    if not os.access(probe, os.W_OK):
+    try:
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=state):
+            free = shutil.disk_usage(state).free
+    except OSError as error:
         return Finding(
-            "state", ok=False, says=f"{state} cannot be written", advice="set NACRE_HOME to a directory of yours"
+            "state",
+            ok=False,
+            says=f"{state} cannot be written: {error.strerror}",
+            advice="set NACRE_HOME to a directory of yours",
         )
-    free = shutil.disk_usage(probe).free
     return Finding("state", ok=True, says=f"{state}, {free // 2**20} MiB free")
 
 

@@ -1,0 +1,123 @@
+"""`nacre call`: one tool call as a model would make it; whatever was asked, the answer is on stdout."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import PATIENCE_SECONDS, Finished, Nacre
+
+
+def test_basic_prints_the_bare_object(nacre: Nacre) -> None:
+    assert nacre("call", "basic", '{"command": "echo hi; exit 3"}') == Finished(
+        0, '{"stdout": "hi\\n", "stderr": "", "exitCode": 3}\n', ""
+    )
+
+
+def test_modes_prints_text_is_error_and_details(nacre: Nacre) -> None:
+    done = nacre("call", "modes", '{"command": "echo hi; exit 3"}')
+    answer = json.loads(done.out)
+    assert (done.code, done.err, list(answer)) == (0, "", ["text", "is_error", "details"])
+    assert (answer["text"], answer["is_error"]) == ("[command failed: exit code 3]\nhi\n", True)
+    assert sorted(answer["details"]) == ["exitCode", "wallTimeMs"]
+
+
+@pytest.mark.parametrize("arguments", [["-"], []], ids=["dash", "nothing"])
+def test_arguments_may_come_on_stdin(nacre: Nacre, arguments: list[str]) -> None:
+    done = nacre("call", "basic", *arguments, stdin='{"command": "echo é"}'.encode())
+    assert (done.code, json.loads(done.out)) == (0, {"stdout": "é\n", "stderr": "", "exitCode": 0})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"", "nacre: the arguments are not JSON: Expecting value: line 1 column 1 (char 0)\n"),
+        (b"{'command': 'ls'}", "nacre: the arguments are not JSON: Expecting property name enclosed in double quotes"),
+        (b"\xff\xfe\xfd", "nacre: the arguments are not JSON: 'utf-16-le' codec can't decode"),
+        (b"[" * 100_000, "nacre: the arguments are not JSON: maximum recursion depth exceeded"),
+    ],
+    ids=["empty", "python", "bytes", "deep"],
+)
+def test_what_is_not_json_is_one_line_on_stderr_and_no_answer(nacre: Nacre, text: bytes, message: str) -> None:
+    done = nacre("call", "basic", "-", stdin=text)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert done.err.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("contract", "answer"),
+    [
+        ("basic", {"error": "field 'command' must be a string, got 7"}),
+        ("modes", {"text": "field 'command' must be a string, got 7", "is_error": True, "details": {}}),
+    ],
+)
+def test_a_refused_request_is_an_answer_and_exit_code_0(nacre: Nacre, contract: str, answer: dict[str, object]) -> None:
+    done = nacre("call", contract, '{"command": 7}')
+    assert (done.code, json.loads(done.out), done.err) == (0, answer, "")
+
+
+def test_arguments_that_are_no_object_are_refused_in_an_answer(nacre: Nacre) -> None:
+    assert nacre("call", "basic", '"ls"').out == '{"error": "arguments must be a JSON object, got \'ls\'"}\n'
+
+
+def test_lone_surrogates_are_answered_not_raised(nacre: Nacre) -> None:
+    done = nacre("call", "basic", r'{"command": "echo \ud800"}')
+    assert (done.code, done.err) == (0, "")
+    assert json.loads(done.out) == {
+        "error": "field 'command' holds the lone surrogate '\\ud800' at position 5, which is not text"
+    }
+
+
+def test_an_unknown_contract_names_those_that_exist(nacre: Nacre) -> None:
+    done = nacre("call", "simple", "{}")
+    assert (done.code, done.out) == (2, "")
+    assert "argument contract: invalid choice: 'simple' (choose from 'basic', 'modes'" in done.err
+
+
+def test_notices_that_the_object_has_no_place_for_go_to_stderr(nacre: Nacre, home: Path) -> None:
+    done = nacre("call", "basic", '{"command": "head -c 2000000 /dev/zero; false | true"}')
+    full, hidden = done.err.splitlines()
+    assert full.startswith(f"nacre: the full stdout is artifact 1: {home}/artifacts/")
+    assert hidden == "nacre: a pipe hides a failure: stage 1 exited with 1 (stage codes 1 | 0)"
+    assert sorted(json.loads(done.out)) == ["exitCode", "stderr", "stdout"]
+
+
+def test_a_background_job_outlives_the_call_and_holds_none_of_its_descriptors(nacre: Nacre) -> None:
+    # The end of this pipe is seen only if nobody else holds it.
+    done = nacre("call", "modes", '{"command": "sleep 1000", "mode": "background"}')
+    details = json.loads(done.out)["details"]
+    try:
+        assert (done.code, done.err) == (0, "")
+        os.kill(details["pid"], 0)
+    finally:
+        os.killpg(details["pid"], signal.SIGKILL)
+    assert nacre("jobs", "wait", details["jobId"]).code == 128 + signal.SIGKILL
+
+
+def test_a_wrong_setting_is_an_answer_that_names_it(nacre: Nacre, tmp_path: Path) -> None:
+    (tmp_path / "nacre.toml").write_text("[execution]\ngrace = 3\n", encoding="utf-8")
+    done = nacre("call", "basic", '{"command": "true"}', cwd=tmp_path)
+    assert (done.code, json.loads(done.out)) == (
+        0,
+        {"error": f"{tmp_path}/nacre.toml: unknown setting 'execution.grace'; did you mean 'execution.grace_seconds'?"},
+    )
+
+
+def test_a_reader_that_went_away_causes_no_traceback(nacre: Nacre) -> None:
+    inside = f'{" ".join(nacre.argv)} call basic \'{{"command": "seq 100000"}}\' | true; echo ${{PIPESTATUS[0]}}'
+    done = subprocess.run(["bash", "-c", inside], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("141\n", "")
+
+
+def test_a_signal_ends_the_command_and_prints_no_answer(nacre: Nacre, fifo: Path) -> None:
+    request = json.dumps({"command": f"setsid -f sleep 1000; echo $$ >{fifo}; sleep 1000"})
+    with nacre.start("call", "modes", request, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        pid = fifo.read_text(encoding="utf-8").strip()
+        running.send_signal(signal.SIGTERM)
+        out, err = running.communicate(timeout=PATIENCE_SECONDS)
+    assert (running.returncode, out, err, Path(f"/proc/{pid}").exists()) == (143, b"", b"", False)

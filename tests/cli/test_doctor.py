@@ -1,0 +1,61 @@
+"""`nacre doctor`: what this machine can promise, tried and not guessed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from cli.conftest import Nacre
+
+PARTS = ["python", "bash", "settings", "containment", "state", "guard"]
+
+
+def test_a_sound_machine_has_every_part_and_exit_code_0(nacre: Nacre, home: Path) -> None:
+    done = nacre("doctor", "--json")
+    findings = json.loads(done.out)
+    assert (done.code, done.err) == (0, "")
+    assert [(finding["part"], finding["ok"], finding["advice"]) for finding in findings] == [
+        (part, True, None) for part in PARTS
+    ]
+    says = {finding["part"]: finding["says"] for finding in findings}
+    assert says["bash"].startswith("/bin/bash ")
+    assert says["containment"] == "the warden runs; a daemon was started and ended with its command"
+    assert says["state"].startswith(f"{home}, ")
+
+
+def test_people_get_a_line_a_part(nacre: Nacre) -> None:
+    done = nacre("doctor")
+    assert done.code == 0
+    assert [line.split()[:2] for line in done.out.splitlines()] == [["ok", part] for part in PARTS]
+
+
+def test_containment_that_is_switched_off_is_found_and_exit_code_1(nacre: Nacre) -> None:
+    done = nacre("doctor", "--json", env={"NACRE_CONTAINMENT": "off"})
+    findings = {finding["part"]: finding for finding in json.loads(done.out)}
+    assert (done.code, findings["containment"]["ok"]) == (1, False)
+    assert findings["containment"]["says"].startswith("containment is off (switched off by setting)")
+    assert findings["settings"]["says"] == "changed: execution.containment"
+
+
+def test_a_wrong_setting_is_a_finding_among_the_others(nacre: Nacre, tmp_path: Path) -> None:
+    (tmp_path / "nacre.toml").write_text("[excution]\ngrace_seconds = 1\n", encoding="utf-8")
+    done = nacre("doctor", "--json", cwd=tmp_path)
+    findings = {finding["part"]: finding for finding in json.loads(done.out)}
+    assert (done.code, done.err, list(findings)) == (1, "", PARTS)
+    assert findings["settings"] == {
+        "part": "settings",
+        "ok": False,
+        "says": f"{tmp_path}/nacre.toml: unknown setting 'excution.grace_seconds'; "
+        "did you mean 'execution.grace_seconds'?",
+        "advice": "until it is corrected every call is refused",
+    }
+
+
+def test_a_state_directory_that_cannot_be_written_is_a_finding_with_advice(nacre: Nacre) -> None:
+    done = nacre("doctor", "--json", env={"NACRE_HOME": "/proc/nowhere"})
+    findings = {finding["part"]: finding for finding in json.loads(done.out)}
+    assert (done.code, findings["state"]["ok"], findings["state"]["advice"]) == (
+        1,
+        False,
+        "set NACRE_HOME to a directory of yours",
+    )

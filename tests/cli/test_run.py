@@ -1,0 +1,311 @@
+"""`nacre run`: the command's output and exit code handed on, nacre's own words on stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.conftest import PATIENCE_SECONDS, Finished, Nacre
+
+KEYS = ["outcome", "exitCode", "signal", "text", "stages", "notices", "artifactId", "wallTimeMs"]
+
+
+def as_json(nacre: Nacre, *arguments: str) -> tuple[int, dict[str, Any]]:
+    """The exit code and the object without its duration."""
+    done = nacre("run", "--json", *arguments)
+    answer = json.loads(done.out)
+    assert (list(answer), done.err) == (KEYS, "")
+    assert answer.pop("wallTimeMs") >= 0
+    return done.code, answer
+
+
+def alive(pids: list[str]) -> list[str]:
+    return [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+
+
+# Passing through.
+
+
+def test_output_and_exit_code_are_the_command_s_own(nacre: Nacre) -> None:
+    assert nacre("run", "--", "echo out; echo err >&2; exit 37") == Finished(37, "out\n", "err\n")
+
+
+@pytest.mark.parametrize("code", [0, 1, 2, 124, 125, 126, 127, 255])
+def test_every_exit_code_is_handed_on(nacre: Nacre, code: int) -> None:
+    assert nacre("run", f"exit {code}") == Finished(code, "", "")
+
+
+def test_death_by_a_signal_is_handed_on_as_a_shell_would(nacre: Nacre) -> None:
+    assert nacre("run", "--", "kill -KILL $$") == Finished(128 + signal.SIGKILL, "", "")
+
+
+def test_output_is_handed_on_byte_for_byte_however_large(nacre: Nacre) -> None:
+    done = subprocess.run(
+        [*nacre.argv, "run", "--", "seq 300000; printf 'a\\xff\\0b'"], capture_output=True, check=True
+    )
+    assert done.stdout == b"".join(b"%d\n" % number for number in range(1, 300001)) + b"a\xff\0b"
+
+
+def test_output_is_handed_on_while_the_command_runs(nacre: Nacre, fifo: Path) -> None:
+    with nacre.start("run", "--", f"echo first; read line <{fifo}; echo $line", stdout=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == b"first\n"
+        fifo.write_text("second\n", encoding="utf-8")
+        assert running.stdout.read() == b"second\n"
+    assert running.returncode == 0
+
+
+def test_the_command_does_not_read_our_stdin(nacre: Nacre) -> None:
+    assert nacre("run", "--", "cat; echo end", stdin=b"not for the command") == Finished(0, "end\n", "")
+
+
+def test_notices_go_to_stderr(nacre: Nacre) -> None:
+    assert nacre("run", "--", "false | cat; :; false | echo shown") == Finished(
+        0, "shown\n", "nacre: a pipe hides a failure: stage 1 exited with 1 (stage codes 1 | 0)\n"
+    )
+
+
+def test_a_secret_of_ours_is_neither_given_to_the_command_nor_shown(nacre: Nacre) -> None:
+    secret = "a-secret-value-0123456789"
+    done = nacre("run", "--", f"echo [$MY_API_KEY]; echo {secret}", env={"MY_API_KEY": secret})
+    assert (done.code, done.out.split("\n")[0], secret in done.out) == (0, "[]", False)
+
+
+# Options.
+
+
+def test_the_command_runs_where_it_is_told_to(nacre: Nacre, tmp_path: Path) -> None:
+    below = tmp_path / "below"
+    below.mkdir()
+    assert nacre("run", "--cwd", "below", "--", "pwd -P", cwd=tmp_path).out == f"{below.resolve()}\n"
+    assert nacre("run", "--", "pwd -P", cwd=tmp_path).out == f"{tmp_path.resolve()}\n"
+
+
+def test_variables_may_be_given_often_and_may_hold_anything(nacre: Nacre) -> None:
+    done = nacre("run", "--env", "A=1 = one", "--env", "B=", "--env", "A_TOKEN=mine", "--", 'echo "$A|$B|${#A_TOKEN}"')
+    assert done == Finished(0, "1 = one||4\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--env", "NAME", "--", "true"], "nacre: --env 'NAME' must look like NAME=VALUE\n"),
+        (
+            ["--env", "1A=x", "--", "true"],
+            "nacre: field 'env': environment variable '1A': a name is letters, digits and underscores and does not "
+            "begin with a digit\n",
+        ),
+        (["--timeout", "0", "--", "true"], "nacre: timeout must be a number of seconds above 0, got 0.0\n"),
+        (["--timeout", "nan", "--", "true"], "nacre: timeout must be a number of seconds above 0, got nan\n"),
+        (["--timeout", "inf", "--", "true"], "nacre: timeout must be finite; give a large number of seconds\n"),
+        (["--", "  "], "nacre: empty command: field 'command' is blank, give a shell command\n"),
+        (["--cwd", "/nonexistent", "--", "true"], "nacre: working directory '/nonexistent' does not exist\n"),
+        (["--cwd", "/etc/passwd", "--", "true"], "nacre: working directory '/etc/passwd' is not a directory\n"),
+    ],
+)
+def test_a_wrong_option_is_one_line_and_125(nacre: Nacre, arguments: list[str], message: str) -> None:
+    assert nacre("run", *arguments) == Finished(125, "", message)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "nacre run: error: the following arguments are required: command\n"),
+        (["--bogus", "true"], "nacre run: error: unrecognized arguments: --bogus\n"),
+        (["--timeout", "soon", "true"], "nacre run: error: argument --timeout: invalid float value: 'soon'\n"),
+        (["--", "echo", "hi"], "nacre run: error: unrecognized arguments: hi\n"),
+    ],
+)
+def test_bad_usage_shows_the_usage_and_is_125_so_that_it_is_not_the_command_s_code(
+    nacre: Nacre, arguments: list[str], message: str
+) -> None:
+    done = nacre("run", *arguments)
+    usage, _, complaint = done.err.partition("nacre run: error:")
+    assert (done.code, done.out, f"nacre run: error:{complaint}") == (125, "", message)
+    assert usage.startswith("usage: nacre run ")
+
+
+def test_a_very_long_limit_is_a_limit_like_any_other(nacre: Nacre) -> None:
+    assert nacre("run", "--timeout", "1e10", "--", "sleep 0.2; echo hi") == Finished(0, "hi\n", "")
+
+
+# nacre's own exit codes.
+
+
+def test_a_timeout_is_124_keeps_the_output_and_says_so(nacre: Nacre) -> None:
+    assert nacre("run", "--timeout", "0.5", "--", "echo early; sleep 1000") == Finished(
+        124, "early\n", "nacre: timed out after 0.5 s; everything was ended\n"
+    )
+
+
+def test_the_limit_of_a_call_that_names_none_is_a_setting(nacre: Nacre) -> None:
+    assert nacre("run", "--", "sleep 1000", env={"NACRE_TIMEOUT_SECONDS": "0.3"}) == Finished(
+        124, "", "nacre: timed out after 0.3 s; everything was ended\n"
+    )
+
+
+def test_a_denied_command_is_126_and_does_not_run(nacre: Nacre, tmp_path: Path) -> None:
+    done = nacre("run", "--", "touch ran; rm -rf /", cwd=tmp_path)
+    assert (done.code, done.out, (tmp_path / "ran").exists()) == (126, "", False)
+    assert done.err.startswith("nacre: permission denied: this rm command could delete critical data")
+
+
+def test_a_failure_of_ours_is_125(nacre: Nacre) -> None:
+    done = nacre("run", "--", "true", env={"NACRE_CONTAINMENT": "sometimes"})
+    assert done == Finished(125, "", "nacre: NACRE_CONTAINMENT is 'sometimes'; accepted: 'auto', 'required', 'off'\n")
+
+
+def test_a_log_that_cannot_be_written_fails_no_command(nacre: Nacre) -> None:
+    done = nacre("run", "--", "echo hi", env={"NACRE_HOME": "/dev/null/nowhere"})
+    assert done == Finished(0, "hi\n", "nacre: the audit log could not be written: Not a directory\n")
+
+
+def test_a_directory_that_was_deleted_under_us_is_named(nacre: Nacre, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    inside = f"cd {gone}; rmdir {gone}; exec {' '.join(nacre.argv)} run -- 'echo hi'"
+    done = subprocess.run(["bash", "-c", inside], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (
+        125,
+        "",
+        f"nacre: working directory '{gone}' does not exist\n",
+    )
+
+
+# --json.
+
+
+def test_json_is_one_object_with_the_facts(nacre: Nacre) -> None:
+    code, answer = as_json(nacre, "--", "echo out; echo err >&2; false | exit 3")
+    assert (code, answer) == (
+        3,
+        {
+            "outcome": "exited",
+            "exitCode": 3,
+            "signal": None,
+            "text": "out\nerr\n",
+            "stages": [1, 3],
+            "notices": [],
+            "artifactId": None,
+        },
+    )
+
+
+def test_json_of_a_hidden_failure_has_the_stages_and_the_notice(nacre: Nacre) -> None:
+    code, answer = as_json(nacre, "--", "false | tail")
+    assert (code, answer) == (
+        0,
+        {
+            "outcome": "exited",
+            "exitCode": 0,
+            "signal": None,
+            "text": "",
+            "stages": [1, 0],
+            "notices": ["a pipe hides a failure: stage 1 exited with 1 (stage codes 1 | 0)"],
+            "artifactId": None,
+        },
+    )
+
+
+def test_json_of_a_signal_and_of_a_timeout_are_different_outcomes(nacre: Nacre) -> None:
+    nothing = {"text": "", "stages": [], "notices": [], "artifactId": None}
+    assert as_json(nacre, "--", "kill -SEGV $$") == (
+        139,
+        {"outcome": "signalled", "exitCode": 139, "signal": "SIGSEGV", **nothing},
+    )
+    assert as_json(nacre, "--timeout", "0.3", "--", "sleep 1000") == (
+        124,
+        {"outcome": "timedout", "exitCode": None, "signal": None, **nothing},
+    )
+
+
+def test_json_of_a_large_output_shows_both_ends_around_an_exact_count_and_names_the_artifact(nacre: Nacre) -> None:
+    # Lines of eight bytes, so that the 20 KiB and 30 KiB that are shown are whole lines.
+    code, answer = as_json(nacre, "--", "seq -f %07.0f 100000")
+    head = "".join(f"{number:07}\n" for number in range(1, 2561))
+    tail = "".join(f"{number:07}\n" for number in range(96161, 100001))
+    assert (code, answer["artifactId"]) == (0, "1")
+    assert answer["text"] == f"{head}[… 93600 lines, 731.2KB omitted: artifact 1 …]\n{tail}"
+
+
+def test_json_leaves_stdout_empty_when_nothing_was_started(nacre: Nacre) -> None:
+    assert nacre("run", "--json", "--cwd", "/nonexistent", "--", "true") == Finished(
+        125, "", "nacre: working directory '/nonexistent' does not exist\n"
+    )
+
+
+# Ending early.
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_command_s_whole_tree_and_then_us(nacre: Nacre, fifo: Path, number: signal.Signals) -> None:
+    script = f"setsid -f sleep 1000; sleep 1000 & echo $$ $! >{fifo}; wait"
+    with nacre.start("run", "--", script, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        pids = fifo.read_text(encoding="utf-8").split()
+        running.send_signal(number)
+        out, err = running.communicate(timeout=PATIENCE_SECONDS)
+    assert (running.returncode, out, err) == (128 + number, b"", b"")
+    assert alive(pids) == []
+
+
+def test_a_signal_ends_us_although_nobody_reads_our_output(nacre: Nacre, fifo: Path) -> None:
+    script = f"echo $$ >{fifo}; yes"
+    with nacre.start("run", "--", script, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        pids = fifo.read_text(encoding="utf-8").split()
+        assert running.stdout is not None
+        # A full pipe shows that the writer has come to a stop, or is about to.
+        _until_full(running.stdout.fileno())
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(PATIENCE_SECONDS) == 128 + signal.SIGTERM
+        assert running.stderr is not None
+        assert running.stderr.read() == b""
+    assert alive(pids) == []
+
+
+def _until_full(reader: int) -> None:
+    import array
+    import fcntl
+    import termios
+    import time
+
+    size = fcntl.fcntl(reader, fcntl.F_GETPIPE_SZ)
+    end = time.monotonic() + PATIENCE_SECONDS
+    waiting = array.array("i", [0])
+    while waiting[0] < size:
+        assert time.monotonic() < end, "the pipe was not filled"
+        fcntl.ioctl(reader, termios.FIONREAD, waiting)
+
+
+def test_a_reader_that_has_had_enough_ends_us_and_the_command(nacre: Nacre, fifo: Path) -> None:
+    script = f"echo $$ >{fifo}; yes"
+    with nacre.start("run", "--", script, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        pids = fifo.read_text(encoding="utf-8").split()
+        assert running.stdout is not None
+        assert running.stdout.read(2) == b"y\n"
+        running.stdout.close()
+        assert running.wait(PATIENCE_SECONDS) == 128 + signal.SIGPIPE
+        assert running.stderr is not None
+        assert running.stderr.read() == b""
+    assert alive(pids) == []
+
+
+def test_a_closed_stdout_is_not_confused_with_a_file_of_ours(nacre: Nacre) -> None:
+    inside = f"exec {' '.join(nacre.argv)} run -- 'echo out; echo err >&2; exit 3' >&-"
+    done = subprocess.run(["bash", "-c", inside], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (3, "", "err\n")
+
+
+def test_what_a_finished_command_left_running_is_named(nacre: Nacre) -> None:
+    done = nacre("run", "--", "sleep 1000 & until grep -q sleep /proc/$!/comm; do :; done; echo $!")
+    pid = int(done.out)
+    try:
+        assert done == Finished(0, f"{pid}\n", f"nacre: still running: pid {pid} (sleep 1000)\n")
+        os.kill(pid, 0)
+    finally:
+        os.kill(pid, signal.SIGKILL)
