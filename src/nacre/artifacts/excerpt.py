@@ -1,0 +1,249 @@
+"""Windows on a kept output, as text for a model: by offset, by last lines, by expression. None reads from the start.
+
+Offsets count the bytes of the output. Windows that follow each other by `next_offset` show every byte once: a window
+ends between lines where it can, never within a character or an escape sequence. What is shown is what a person would
+have seen: escapes taken out, progress bars settled. Bytes that a cap dropped are counted, never shown as anything else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from dataclasses import dataclass, field
+
+from nacre.artifacts.stored import BLOCK_BYTES, Stored
+from nacre.output.decode import decode, fit_head, fit_tail, trim_head, trim_tail
+from nacre.output.escapes import strip
+from nacre.output.lines import settle
+from nacre.regex.automaton import Regex
+
+# What one answer may hold.
+LIMIT_BYTES = 50 * 1024
+# Room for one character and the escape sequences before it, however little was asked for.
+LEAST_READ_BYTES = 256
+# A matching line is shown up to this length, around the match.
+MATCH_CHARACTERS = 500
+# A search over a gigabyte may take longer; then it says how far it came.
+SEARCH_SECONDS = 10.0
+
+_OPEN_ESCAPE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*|\][^\x07\x1b\n]*\x1b?|[ -/]*)\Z")
+# What the view would change or hide; without these, text and bytes have the same offsets.
+_CHANGED = bytes([*range(9), 11, 12, *range(13, 32), 127])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """A window on an output."""
+
+    text: str
+    offset: int
+    """Of its first byte."""
+    next_offset: int
+    """Of the first byte behind it."""
+    total_bytes: int
+    """How long the output is so far."""
+    skipped_bytes: int = 0
+    """Dropped bytes that lie between the offset asked for and the first byte shown."""
+    notices: tuple[str, ...] = ()
+
+    @property
+    def more(self) -> bool:
+        return self.next_offset < self.total_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A line that matches."""
+
+    offset: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matches:
+    found: tuple[Found, ...]
+    offset: int
+    next_offset: int
+    """Where the search stopped."""
+    total_bytes: int
+    skipped_bytes: int = 0
+    notices: tuple[str, ...] = ()
+
+    @property
+    def more(self) -> bool:
+        return self.next_offset < self.total_bytes
+
+
+def read_window(stored: Stored, offset: int, limit: int, *, growing: bool = False) -> Excerpt:
+    """Return text of at most `limit` bytes from `offset` on; of an output that still grows, whole characters only."""
+    piece = stored.read(offset, max(limit, LEAST_READ_BYTES))
+    total = stored.end
+    if not piece.data:
+        notices = (beyond_end(offset, total),) if offset > total else ()
+        return Excerpt(text="", offset=total, next_offset=total, total_bytes=total, notices=notices)
+    data = piece.data
+    if piece.end < total or growing:
+        data = _whole(data)
+    if not data and piece.end < total:
+        data = piece.data
+    text, kept = fit_head(data, limit)
+    if kept < len(data) or piece.end < total:
+        kept = _cut(data, kept)
+        text = decode(data[:kept])
+    notices = (dropped(piece.skipped_bytes, offset),) if piece.skipped_bytes else ()
+    return Excerpt(
+        text=view(text),
+        offset=piece.offset,
+        next_offset=piece.offset + kept,
+        total_bytes=total,
+        skipped_bytes=piece.skipped_bytes,
+        notices=notices,
+    )
+
+
+def read_tail(stored: Stored, lines: int, limit: int, *, growing: bool = False) -> Excerpt:
+    """Return the last `lines` lines, at most `limit` bytes of text."""
+    piece = stored.tail(lines, max(limit, LEAST_READ_BYTES))
+    data = trim_tail(piece.data)
+    if growing:
+        data = _whole(data)
+    end = piece.end - (len(trim_tail(piece.data)) - len(data))
+    text, kept = fit_tail(data, limit)
+    notices = []
+    if text.count("\n") + (not text.endswith("\n")) < lines and end - kept > 0:
+        notices.append(f"fewer than {lines} lines fit; earlier ones are read with an offset below {end - kept}")
+    return Excerpt(text=view(text), offset=end - kept, next_offset=end, total_bytes=stored.end, notices=tuple(notices))
+
+
+async def search(stored: Stored, regex: Regex, offset: int, limit: int, *, seconds: float = SEARCH_SECONDS) -> Matches:
+    """Return the lines that match from `offset` on, at most `limit` bytes of them; others run on in the meantime."""
+    work = Search(stored, regex, offset)
+    found: list[Found] = []
+    room, end = limit, time.monotonic() + seconds
+    while not work.done and room > 0 and time.monotonic() < end:
+        room = work.step(found, room)
+        await asyncio.sleep(0)
+    skipped = work.skipped_bytes
+    notices = [dropped(skipped, None)] if skipped else []
+    if work.cut_lines:
+        notices.append(f"lines longer than {BLOCK_BYTES} bytes were searched in pieces")
+    if offset > stored.end:
+        notices.append(beyond_end(offset, stored.end))
+    return Matches(
+        found=tuple(found),
+        offset=min(offset, stored.end),
+        next_offset=min(work.position, stored.end),
+        total_bytes=stored.end,
+        skipped_bytes=skipped,
+        notices=tuple(notices),
+    )
+
+
+@dataclass(slots=True)
+class Search:
+    """A search that goes on block by block."""
+
+    stored: Stored
+    regex: Regex
+    position: int
+    """The first byte that was not searched."""
+    skipped_bytes: int = 0
+    cut_lines: int = 0
+    done: bool = field(default=False)
+
+    def step(self, found: list[Found], room: int) -> int:
+        """Search one block, add what matches while there is room for it; return the room that is left."""
+        piece = self.stored.read(self.position, BLOCK_BYTES)
+        if not piece.data:
+            self.done = True
+            return room
+        self.skipped_bytes += piece.skipped_bytes
+        data = piece.data
+        if piece.end < self.stored.end and len(data) == BLOCK_BYTES:
+            lines = data.rfind(b"\n") + 1
+            self.cut_lines += not lines
+            data = data[:lines] if lines else _whole(data) or data
+        self.position = piece.offset + len(data)
+        for one in _matching(self.regex, data):
+            size = len(one.text.encode()) + 16
+            if size > room and found:
+                self.position = piece.offset + one.offset
+                return 0
+            found.append(Found(piece.offset + one.offset, one.text))
+            room -= size
+        return room
+
+
+def _matching(regex: Regex, data: bytes) -> list[Found]:
+    """The lines of a block that match, with their offsets in it."""
+    if data.isascii() and len(data.translate(None, _CHANGED)) == len(data):
+        return _matching_text(regex, data.decode("ascii"))
+    found = []
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        line = view(decode(data[start:end]))
+        if (place := regex.find(line)) >= 0:
+            found.append(Found(start, _around(line, place)))
+        start = end + 1
+    return found
+
+
+def _matching_text(regex: Regex, text: str) -> list[Found]:
+    found = []
+    start = 0
+    while start < len(text) and (end := regex.find(text, start)) >= 0:
+        inside = max(start, end - 1)
+        if inside >= len(text):
+            break
+        line_start = text.rfind("\n", start, inside) + 1 or start
+        line_end = text.find("\n", inside)
+        line_end = len(text) if line_end < 0 else line_end
+        found.append(Found(line_start, _around(text[line_start:line_end], end - line_start)))
+        start = line_end + 1
+    return found
+
+
+def _around(line: str, place: int) -> str:
+    if len(line) <= MATCH_CHARACTERS:
+        return line
+    start = max(0, min(place - MATCH_CHARACTERS // 2, len(line) - MATCH_CHARACTERS))
+    end = start + MATCH_CHARACTERS
+    return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
+
+
+def view(text: str) -> str:
+    """What a person would have seen."""
+    return settle(strip(text))
+
+
+def dropped(count: int, offset: int | None) -> str:
+    where = "" if offset is None else f" at offset {offset}"
+    return f"{count} bytes{where} were dropped: the output is larger than what is kept of it"
+
+
+def beyond_end(offset: int, total: int) -> str:
+    return (
+        f"offset {offset} is beyond the end: there are {total} bytes; if there were more, somebody shortened the file"
+    )
+
+
+def _whole(data: bytes) -> bytes:
+    """Without a character or an escape sequence that the end cuts off."""
+    data = trim_head(data)
+    unfinished = _OPEN_ESCAPE.search(data, max(0, len(data) - LEAST_READ_BYTES // 2))
+    return data if unfinished is None else data[: unfinished.start()]
+
+
+def _cut(data: bytes, fits: int) -> int:
+    """Where to end a window of which `fits` bytes fit: between lines, unless that would give up more than half."""
+    end = data.rfind(b"\n", 0, fits) + 1
+    if end <= fits // 2:
+        end = len(_whole(data[:fits]))
+    while not end and fits < len(data):
+        # Not even one character fits, or it comes behind an escape sequence: then it is shown all the same.
+        fits += 1
+        end = len(_whole(data[:fits]))
+    return end or fits

@@ -1,0 +1,87 @@
+"""Expressions in linear time: the same answers as Python's, whatever the pieces, and no text that stalls them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from nacre.output.watch import RegexWatch
+from nacre.regex.automaton import MOST_STEPS, Regex
+from nacre.regex.syntax import RegexSyntaxError
+
+EXPRESSIONS = [
+    *["a", "ab", "a*b", "^a", "b$", "^$", "a|b", "(a|b)*c", "a{2}", "a{1,2}b", "a{,2}c", "(?i)AB", "[ab]c", r"\bab"],
+    *[r"ab\b", r"a\Bb", "a.b", "(a+)+$", "(?:a|ab)(?:c|bcd)", "x?", "ö+", "[^a]b", "a+?b", r"\d+ p", "", "(?i:a)B"],
+    *[r"a\.b", "((a)|b)+c", "(a?){3}b", r"\x61b", "(?#remark)ab", "^(a|)$", "ba(b|c)a", "(?i)öa", "(ab|bc)c*a"],
+    *["a(?i:b)c", "a(bc)+b", "(?P<name>a)c", "[]a]b", "a{", "(a*)*b", r"\Aa", r"b\Z", "(?i)a(?-i:b)"],
+]
+TEXTS = st.text("aAbBcö \n.1p{", max_size=24)
+
+
+@given(st.sampled_from(EXPRESSIONS), TEXTS, st.integers(1, 5))
+@example("error", "some error", 3)
+def test_it_matches_a_line_exactly_when_python_does_whatever_the_pieces(source: str, text: str, size: int) -> None:
+    expected = any(re.search(source, line) for line in text.split("\n"))
+    regex = Regex(source)
+    assert (regex.find(text) >= 0) == expected
+    watch = RegexWatch(source)
+    data = text.encode()
+    for start in range(0, len(data), size):
+        watch.feed(data[start : start + size])
+    assert watch.pause() == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("(", "is not a regular expression: missing ), unterminated subpattern at position 0"),
+        ("(?=a)b", "uses (?=a…: lookaround, conditions and atomic groups are not supported"),
+        (r"(a)\1", r"uses the back reference \1, which is not supported"),
+        ("a++", "uses a possessive repeat, which is not supported; a plain one finds the same lines"),
+        ("(a{90}){90}", "is too large once its counts are written out; use smaller ones"),
+        ("a{99999999999999999999}", "is too large or nested too deeply"),
+        ("(" * 450 + ")" * 450, "is too large or nested too deeply"),
+        ("a" * 1001, "is longer than 1000 characters"),
+    ],
+)
+def test_what_cannot_be_matched_in_linear_time_is_refused_with_the_reason(source: str, reason: str) -> None:
+    with pytest.raises(RegexSyntaxError) as caught:
+        Regex(source)
+    assert str(caught.value) == reason
+
+
+@pytest.mark.parametrize("source", ["(a+)+$", "(a|a)*b", "(a*)*b", "(.*a){12}b", "(){1000000000}b"])
+def test_expressions_that_explode_elsewhere_end(source: str) -> None:
+    assert Regex(source).find("a" * 20_000 + "!") == -1
+
+
+def test_what_is_remembered_is_bounded_and_forgetting_changes_nothing() -> None:
+    regex = Regex("(a|b)*a(a|b){12}c")
+    text = "".join("ab"[(n * n // 7) % 2] for n in range(30_000))
+    assert regex.find(text) == -1
+    assert sum(map(len, regex._states.values())) <= MOST_STEPS
+    assert regex.find(text + "a" * 13 + "c") == 30_014
+
+
+def test_the_end_of_the_first_match_is_found() -> None:
+    assert Regex("b+").find("aabbb\nb") == 3
+    assert Regex("c$").find("xc\ncx\nxc") == 3
+
+
+def test_a_stream_is_read_as_a_person_would_see_it() -> None:
+    watch = RegexWatch("Local: http://localhost:5173/$")
+    pieces = [b"  \xe2\x9e\x9c Lo", b"cal: \x1b[3", b"6mhttp://localhost:\x1b[1m5173\x1b[22m/", b"\x1b[39m", b"\r\n"]
+    assert [watch.feed(piece) for piece in pieces] == [False, False, False, False, True]
+
+
+def test_every_state_of_a_progress_bar_is_seen() -> None:
+    watch = RegexWatch("^50%$")
+    assert [watch.feed(piece) for piece in (b"49%\r5", b"0%", b"\r51%\r")] == [False, False, True]
+
+
+def test_a_prompt_without_line_end_matches_once_the_output_pauses() -> None:
+    watch = RegexWatch("Password: $")
+    assert (watch.feed(b"Password: "), watch.pause()) == (False, True)
