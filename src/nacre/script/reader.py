@@ -130,7 +130,7 @@ class Reader(Scanner):
         if self.source.startswith("((", self.pos):
             arithmetic = self._arithmetic(self.pos + 2)
             if arithmetic is not None:
-                self._leaf("arithmetic", [arithmetic])
+                self._leaf("arithmetic", [arithmetic], self.source[arithmetic.start : arithmetic.end - 2])
                 return
         self._push("subshell")
         self.pos += 1
@@ -468,8 +468,8 @@ class Reader(Scanner):
         self.frames.append(_Frame(block, kind))
         return block
 
-    def _leaf(self, kind: BlockKind, words: list[Word]) -> None:
-        block = Block(kind, self.pos, words=words)
+    def _leaf(self, kind: BlockKind, words: list[Word], name: str = "") -> None:
+        block = Block(kind, self.pos, name, words)
         self._emit(block)
         self.steps.append(Close(block))
         self._after(block)

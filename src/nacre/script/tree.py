@@ -119,6 +119,7 @@ class Block:
     kind: BlockKind
     start: int
     name: str = ""
+    """Of a function or a loop's variable; of an arithmetic command its text."""
     words: list[Word] | None = None
     redirects: list[Redirect] = field(default_factory=list)
     pipe_in: bool = False

@@ -174,6 +174,11 @@ class Walk:
                 self.scope = self.scope.copy()
                 for word in block.words or ():
                     expand_text(word, self)
+                if block.kind == "arithmetic" and " " in block.name.strip():
+                    # To bash this is arithmetic, to dash and busybox two subshells.
+                    self.run_text(
+                        block.name, Call((block.start, block.start), via=self.via), wrapper="((", isolated=True
+                    )
         return opened
 
     def _branched(self, opened: _OpenBlock, branch: Branch) -> None:

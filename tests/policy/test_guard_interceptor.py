@@ -1,0 +1,75 @@
+"""The interceptor: which commands should have been another tool."""
+
+import pytest
+
+from nacre.policy.interceptor import DEFAULT_RULES, Interception, InterceptRule, compile_rules, intercept
+
+TOOLS = {"read", "grep", "glob", "edit", "write"}
+DEFAULT = compile_rules()
+
+
+@pytest.mark.parametrize(
+    ("command", "tool"),
+    [
+        ("cat f", "read"),
+        ("cat  <<EOF\nEOF", "read"),
+        ("tail -f x", "read"),
+        ("ls && cat f", "read"),
+        ("A=1 B='x y' cat f", "read"),
+        ("ls; less f", "read"),
+        ("cat", None),
+        ("bat f", None),
+        ("/bin/cat x", None),
+        ("sudo cat x", None),
+        ("ls | cat -n", None),
+        ("ls |\n cat -n", None),
+        ("grep x f", "grep"),
+        ("rg x", "grep"),
+        ("egrep x f", None),
+        ("git grep x", None),
+        ("ls | grep x", None),
+        ("make |& grep x", None),
+        ("find . -name x", "glob"),
+        ("fd --type f", "glob"),
+        ("find . -maxdepth 1", None),
+        ("sed -i s/a/b/ f", "edit"),
+        ("sed -i.bak s/a/b/ f", "edit"),
+        ("sed -E -i s/a/b/ f", None),
+        ("perl -pi -e x f", "edit"),
+        ("awk -i inplace x f", "edit"),
+        ("echo a > f", "write"),
+        ("echo a >> f", "write"),
+        ("echo x >| f", "write"),
+        ("printf x > '/tmp/f'", "write"),
+        ('echo x > "$f"', "write"),
+        ("echo a > /dev/null > f", "write"),
+        ('echo "a -> b"', None),
+        ("echo a 2>&1", None),
+        ("echo a >&2", None),
+        ("echo a > /dev/null", None),
+        ("echo a > '/dev/null'", None),
+        ("echo x | tee f", None),
+        ("echo hi", None),
+        ("echo $(cat f)", None),
+    ],
+)
+def test_default_rules(command: str, tool: str | None) -> None:
+    found = intercept(command, DEFAULT, tools=TOOLS)
+    assert (found.tool if found is not None else None) == tool
+
+
+def test_a_rule_counts_only_when_its_tool_exists() -> None:
+    assert intercept("cat f", DEFAULT, tools={"grep"}) is None
+
+
+def test_the_message_quotes_the_original_command() -> None:
+    rule = InterceptRule("^ls", "glob", "Use glob.")
+    found = intercept("cd x && ls", compile_rules([rule]), tools={"glob"}, without_cd="ls")
+    assert found == Interception("glob", "Blocked: Use glob.\n\ncd x && ls")
+
+
+def test_a_broken_pattern_is_left_out_and_said_aloud() -> None:
+    interceptor = compile_rules([InterceptRule("(", "read", "x"), *DEFAULT_RULES])
+    assert len(interceptor.rules) == len(DEFAULT_RULES)
+    assert len(interceptor.warnings) == 1
+    assert "'('" in interceptor.warnings[0]
