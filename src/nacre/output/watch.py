@@ -1,7 +1,7 @@
 """Looks for a line in output that comes in pieces: the text as a person would read it, wherever the pieces were cut.
 
 Escapes are taken out first, and a carriage return ends a line, so every state of a progress bar is seen. Memory is that
-of the automaton, however long a line is. Sans-IO.
+of the automaton and one piece, however long a line is. Sans-IO.
 """
 
 from __future__ import annotations
@@ -10,27 +10,74 @@ from nacre.output.decode import TextStream
 from nacre.output.escapes import EscapeFilter
 from nacre.regex.automaton import compiled
 
+# What is shown of the line that matched, and so kept of the one that is being written.
+LINE_CHARACTERS = 500
+
 
 class RegexWatch:
-    """Finds out when an expression first matches a line of a stream."""
+    """Finds out when an expression matches a line of a stream."""
 
-    __slots__ = ("_decoder", "_escapes", "_regex", "_state", "found")
+    __slots__ = ("_before", "_decoder", "_escapes", "_regex", "_rest", "_skipping", "_state", "line")
 
     def __init__(self, source: str) -> None:
         self._regex = compiled(source)
         self._state = self._regex.begin
         self._decoder = TextStream()
         self._escapes = EscapeFilter()
-        self.found = False
+        self._before = ""
+        self._rest = ""
+        self._skipping = False
+        self.line: str | None = None
+        """The line that matched, as far as it is known."""
 
     def feed(self, data: bytes) -> bool:
-        """Take the next bytes; True once a line matched. `$` is not true at the end of a piece, only of a line."""
-        if not self.found:
-            text = self._escapes.feed(self._decoder.feed(data)).replace("\r", "\n")
-            self._state, end = self._regex.scan(self._state, text)
-            self.found = end >= 0
-        return self.found
+        """Take the next bytes; True once a line matched. `$` is not true at the end of a piece, only of a line.
+
+        What comes between a match and `resume` is not looked at.
+        """
+        if self.found:
+            return True
+        return self._look(self._escapes.feed(self._decoder.feed(data)).replace("\r", "\n"))
+
+    @property
+    def found(self) -> bool:
+        return self.line is not None
 
     def pause(self) -> bool:
         """Whether a line matches if nothing follows: `$` is then true at the end of a prompt, too."""
-        return self.found or self._regex.matches_here(self._state)
+        if not self.found and not self._skipping and self._regex.matches_here(self._state):
+            self._found(self._before)
+        return self.found
+
+    def resume(self) -> bool:
+        """Look for the next match, behind the line that matched; True when there is one already."""
+        if not self.found:
+            return False
+        text, self._rest = self._rest, ""
+        self.line = None
+        self._skipping = True
+        return self._look(text)
+
+    def _look(self, text: str) -> bool:
+        if self._skipping:
+            _, end, text = text.partition("\n")
+            self._skipping = not end
+            if self._skipping:
+                return False
+        self._state, end_of_match = self._regex.scan(self._state, text)
+        if end_of_match >= 0:
+            inside = max(0, end_of_match - 1)
+            start = text.rfind("\n", 0, inside) + 1
+            stop = text.find("\n", inside)
+            stop = len(text) if stop < 0 else stop
+            self._found((self._before if not start else "") + text[start:stop])
+            self._rest = text[stop:]
+            return True
+        start = text.rfind("\n") + 1
+        self._before = ((self._before if not start else "") + text[start:])[-LINE_CHARACTERS:]
+        return False
+
+    def _found(self, line: str) -> None:
+        self.line = line[:LINE_CHARACTERS]
+        self._state = self._regex.begin
+        self._before = ""

@@ -1,0 +1,146 @@
+"""Tells once that a job has ended: once per state directory, however many nacres watch it.
+
+Who makes the marker in the job's directory delivers; the file system decides between two. A nacre that dies between
+making it and delivering has lost the notice, not the job.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+
+from nacre.artifacts.excerpt import view
+from nacre.artifacts.stored import Stored
+from nacre.errors import JobError
+from nacre.jobs.liveness import RunnerLock
+from nacre.jobs.reading import JobFile
+from nacre.jobs.status import headline
+from nacre.jobs.table import PREFIX, Job, JobTable
+from nacre.output.decode import decode, trim_head, trim_tail
+from nacre.warden import record
+
+MARKER = "delivered"
+# What is told in full; of more, the beginning and the end, where errors and summaries are.
+INLINE_CHARACTERS = 12_000
+HEAD_BYTES = 3_000
+TAIL_BYTES = 1_000
+TICK_SECONDS = 0.1
+
+
+def claim(job: Job) -> bool:
+    """Take the delivery of a job's end; False when somebody has it, or when it cannot be taken now."""
+    try:
+        fd = os.open(job.directory / MARKER, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return False
+    os.close(fd)
+    return True
+
+
+def is_claimed(job: Job) -> bool:
+    return os.path.lexists(job.directory / MARKER)
+
+
+def text_of(job: Job) -> str:
+    """What is told about a job: how it ended and its output."""
+    return f"Background job {headline(job)}\n{output_of(job)}"
+
+
+def output_of(job: Job, most: int = INLINE_CHARACTERS) -> str:
+    """A job's output up to `most` characters, else its beginning and its end and how to read the rest."""
+    try:
+        file = JobFile.open(job)
+    except JobError as error:
+        return f"[{error}]"
+    with file:
+        end = _end_of(job, file)
+        notices = "".join(f"\n[{notice}]" for notice in file.notices)
+        if not end:
+            return f"(no output){notices}"
+        if len(file.extents) == 1 and end <= most * 4:
+            text = view(decode(file.read(0, end).data))
+            if len(text) <= most:
+                return (text.rstrip("\n") or "(no output)") + notices
+        return (
+            _both_ends(job, file, end, head=min(HEAD_BYTES, most * 3 // 4), tail=min(TAIL_BYTES, most // 4)) + notices
+        )
+
+
+def _end_of(job: Job, file: Stored) -> int:
+    """Without the line that says how it ended, which the headline says already."""
+    written = job.record.get("outputBytes")
+    return min(file.end, written) if isinstance(written, int) else file.end
+
+
+def _both_ends(job: Job, file: Stored, end: int, *, head: int, tail: int) -> str:
+    first = trim_head(file.read(0, head).data)
+    start = max(len(first), end - tail, *file.gaps())
+    newest = file.read(start, end - start)
+    last = trim_tail(newest.data)
+    omitted = newest.end - len(last) - len(first)
+    return (
+        f"{view(decode(first)).rstrip()}\n"
+        f'[… {omitted} bytes omitted; read them with job {{"read": "{job.id}", "offset": {len(first)}}} …]\n'
+        f"{view(decode(last)).strip()}"
+    )
+
+
+async def completions(table: JobTable, wanted: Callable[[Job], bool]) -> AsyncIterator[Job]:
+    """Yield each job that has ended, once in all, as it ends; those that ended unnoticed before come first.
+
+    `wanted` is asked again until it says yes, so a job can be held back for as long as somebody waits for it.
+    """
+    running: dict[str, RunnerLock] = {}
+    ended: dict[str, Job | None] = {}
+    try:
+        while True:
+            names = _names(table)
+            for gone in (running.keys() | ended.keys()) - set(names):
+                ended.pop(gone, None)
+                if gone in running:
+                    running.pop(gone).close()
+            for name in names:
+                if name in running and running[name].held():
+                    continue
+                if name not in ended:
+                    _look(table, name, running, ended)
+                job = ended.get(name)
+                if job is not None and wanted(job):
+                    if claim(job):
+                        yield job
+                    if is_claimed(job):
+                        ended[name] = None
+            await asyncio.sleep(TICK_SECONDS)
+    finally:
+        for lock in running.values():
+            lock.close()
+
+
+def _names(table: JobTable) -> list[str]:
+    """The directories of all jobs, oldest first; nothing is read."""
+    try:
+        found = [name for name in os.listdir(table.root) if name.removeprefix(PREFIX).isdigit()]
+    except FileNotFoundError:
+        return []
+    return sorted(found, key=lambda name: int(name.removeprefix(PREFIX)))
+
+
+def _look(table: JobTable, name: str, running: dict[str, RunnerLock], ended: dict[str, Job | None]) -> None:
+    """Find out how a job stands, and remember it."""
+    if not (table.root / name / record.RECORD).exists():
+        # Not born yet: looked at again at the next turn.
+        return
+    try:
+        job = table.get(name)
+    except JobError:
+        # Damaged: it is left alone, and nobody can say how it ended.
+        ended[name] = None
+        return
+    if job.running:
+        if name not in running:
+            running[name] = RunnerLock(job)
+        return
+    if name in running:
+        running.pop(name).close()
+    ended[name] = None if is_claimed(job) else job
