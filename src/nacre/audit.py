@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import json
 import os
+import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -26,19 +27,22 @@ class AuditLog:
         self._path = state_dir / NAME
         self._cap = cap_bytes
         self._fd: int | None = None
+        self._lock = threading.Lock()
 
     def append(self, entry: Mapping[str, Any]) -> str | None:
         """Write one line; a failure is returned in words, because a log must not fail a command."""
         line = _encode(entry).encode("ascii") + b"\n"
-        try:
-            fd = self._writable()
-            os.write(fd, line)
-            if os.fstat(fd).st_size > self._cap:
-                _turn_over(self._path, fd)
+        # One thread must not close the descriptor that another is about to write to.
+        with self._lock:
+            try:
+                fd = self._writable()
+                os.write(fd, line)
+                if os.fstat(fd).st_size > self._cap:
+                    _turn_over(self._path, fd)
+                    self.close()
+            except OSError as error:
                 self.close()
-        except OSError as error:
-            self.close()
-            return f"the audit log could not be written: {error.strerror}"
+                return f"the audit log could not be written: {error.strerror}"
         return None
 
     def _writable(self) -> int:

@@ -70,7 +70,7 @@ def file_stamps(environ: Mapping[str, str], cwd: str) -> tuple[object, ...]:
     for path in _candidates(environ, cwd):
         try:
             stat = os.stat(path)
-        except OSError:
+        except (OSError, ValueError):  # a path with a NUL names no file either
             stamps.append(None)
         else:
             stamps.append((path, stat.st_mtime_ns, stat.st_size, stat.st_ino))
@@ -190,7 +190,7 @@ def _checked(value: Any, field: dataclasses.Field[Any], where: str) -> Any:
         elif kind is int and isinstance(value, int) and not isinstance(value, bool):
             if value >= 0:
                 return value
-        elif kind is _NAMES and isinstance(value, list) and all(isinstance(name, str) for name in value):
+        elif kind == _NAMES and isinstance(value, list) and all(isinstance(name, str) for name in value):
             return tuple(value)
         elif kind in (bool, str) and isinstance(value, kind):
             return value
@@ -203,9 +203,7 @@ def _spell(kinds: tuple[Any, ...]) -> str:
         if typing.get_origin(kind) is typing.Literal:
             words += [repr(option) for option in typing.get_args(kind)]
         elif kind is not types.NoneType:
-            words.append(
-                {int: "a whole number >= 0", float: "a number >= 0", bool: "true or false", str: "a text"}[kind]
-            )
+            words.append(_WORDS[kind])
     return ", ".join(words)
 
 

@@ -5,9 +5,16 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 from cli.conftest import Finished, Nacre
 from nacre import audit
+
+
+def append(home: Path, entry: dict[str, Any]) -> None:
+    log = audit.AuditLog(home, cap_bytes=10**6)
+    log.append(entry)
+    log.close()
 
 
 def test_json_is_one_object_a_line_with_the_facts_of_each_call(nacre: Nacre, tmp_path: Path) -> None:
@@ -52,8 +59,8 @@ def test_people_get_a_line_with_time_contract_status_duration_size_and_command(n
         "stdoutBytes": 10,
         "stderrBytes": 5,
     }
-    audit.append(home, entry, cap_bytes=10**6)
-    audit.append(home, {"time": 0.0, "contract": "modes", "command": "rm -rf /", "outcome": "denied"}, cap_bytes=10**6)
+    append(home, entry)
+    append(home, {"time": 0.0, "contract": "modes", "command": "rm -rf /", "outcome": "denied"})
     assert nacre("log", env={"TZ": "UTC"}) == Finished(
         0,
         "1970-01-01 00:00:00  basic     exited 2        1.23s         15 B  \"echo 'two\\nlines' \\u202e\"\n"
@@ -64,7 +71,7 @@ def test_people_get_a_line_with_time_contract_status_duration_size_and_command(n
 
 def test_the_last_calls_can_be_asked_for(nacre: Nacre, home: Path) -> None:
     for number in range(5):
-        audit.append(home, {"command": f"echo {number}"}, cap_bytes=10**6)
+        append(home, {"command": f"echo {number}"})
     done = nacre("log", "--json", "-n", "2")
     assert [json.loads(line)["command"] for line in done.out.splitlines()] == ["echo 3", "echo 4"]
 
@@ -74,10 +81,10 @@ def test_no_log_is_an_empty_one(nacre: Nacre) -> None:
 
 
 def test_what_was_damaged_is_left_out(nacre: Nacre, home: Path) -> None:
-    audit.append(home, {"command": "first"}, cap_bytes=10**6)
+    append(home, {"command": "first"})
     with open(home / audit.NAME, "ab") as log:
         log.write(b'{"command": "hal\n\xff\xfe\n[1]\n')
-    audit.append(home, {"command": "last"}, cap_bytes=10**6)
+    append(home, {"command": "last"})
     done = nacre("log", "--json")
     assert [json.loads(line)["command"] for line in done.out.splitlines()] == ["first", "last"]
 

@@ -1,0 +1,271 @@
+"""The settings: defaults, the user's file, the project's file, the environment; wrong ones are named, never guessed."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+
+import pytest
+
+from nacre import config
+from nacre.config import Origin
+from nacre.errors import ConfigError
+from nacre.settings import ExecutionSettings, JobSettings, OutputSettings, Settings
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    """An environment whose user has a settings file of his own."""
+    return {"XDG_CONFIG_HOME": str(tmp_path / "user"), "HOME": "/home/somebody"}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    path = tmp_path / "project"
+    path.mkdir()
+    return path
+
+
+def write(directory: Path, text: str) -> Path:
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / config.FILE_NAME
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def write_user(environ: dict[str, str], text: str) -> Path:
+    return write(Path(environ["XDG_CONFIG_HOME"]) / "nacre", text)
+
+
+def refusal(environ: dict[str, str], project: Path) -> ConfigError:
+    with pytest.raises(ConfigError) as caught:
+        config.load(environ, cwd=str(project))
+    return caught.value
+
+
+def keys() -> list[str]:
+    return [
+        f"{section.name}.{field.name}"
+        for section in dataclasses.fields(Settings)
+        for field in dataclasses.fields(section.default_factory)  # type: ignore[arg-type, misc]
+    ]
+
+
+def loosening() -> list[str]:
+    return [
+        f"{section.name}.{field.name}"
+        for section in dataclasses.fields(Settings)
+        for field in dataclasses.fields(section.default_factory)  # type: ignore[arg-type, misc]
+        if field.metadata["loosens"]
+    ]
+
+
+# Where a setting comes from.
+
+
+def test_without_files_and_variables_everything_is_a_default(environ: dict[str, str], project: Path) -> None:
+    loaded = config.load(environ, cwd=str(project))
+    assert loaded.settings == Settings()
+    assert [origin.key for origin in loaded.origins] == sorted(keys())
+    assert {origin.source for origin in loaded.origins} == {"default"}
+
+
+def test_later_sources_win_and_each_value_knows_its_own(environ: dict[str, str], project: Path) -> None:
+    user = write_user(environ, "[execution]\ngrace_seconds = 1\ntimeout_seconds = 10\n[log]\nlog_cap_bytes = 5\n")
+    own = write(project, "[execution]\ngrace_seconds = 2\ntimeout_seconds = 20.5\n")
+    loaded = config.load({**environ, "NACRE_GRACE_SECONDS": "3"}, cwd=str(project))
+    assert loaded.settings.execution == ExecutionSettings(grace_seconds=3.0, timeout_seconds=20.5)
+    assert loaded.settings.log.log_cap_bytes == 5
+    assert [origin for origin in loaded.origins if origin.source != "default"] == [
+        Origin("execution.grace_seconds", 3.0, "NACRE_GRACE_SECONDS"),
+        Origin("execution.timeout_seconds", 20.5, str(own)),
+        Origin("log.log_cap_bytes", 5, str(user)),
+    ]
+
+
+def test_every_setting_has_a_variable_of_its_own() -> None:
+    names = [key.partition(".")[2] for key in keys()]
+    assert len(set(names)) == len(names)
+    assert config.variable_of("grace_seconds") == "NACRE_GRACE_SECONDS"
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "section", "value"),
+    [
+        ("NACRE_CONTAINMENT", "required", "execution", "required"),
+        ("NACRE_MAX_JOBS", "7", "jobs", 7),
+        ("NACRE_JOB_HOURS", "0.5", "jobs", 0.5),
+        ("NACRE_ENV_ALLOW", " A_TOKEN, B_* ,", "environment", ("A_TOKEN", "B_*")),
+        ("NACRE_RULES_FILE", "~/rules.toml", "policy", "~/rules.toml"),
+    ],
+)
+def test_a_variable_is_read_as_the_type_of_its_setting(
+    environ: dict[str, str], project: Path, variable: str, text: str, section: str, value: object
+) -> None:
+    settings = config.load({**environ, variable: text}, cwd=str(project)).settings
+    assert getattr(getattr(settings, section), variable.removeprefix("NACRE_").lower()) == value
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({"NACRE_HOME": "/a", "XDG_STATE_HOME": "/b", "HOME": "/c"}, "/a"),
+        ({"NACRE_HOME": "relative"}, f"{os.getcwd()}/relative"),
+        ({"XDG_STATE_HOME": "/b", "HOME": "/c"}, "/b/nacre"),
+        ({"NACRE_HOME": "", "HOME": "/c"}, "/c/.local/state/nacre"),
+        ({}, f"/tmp/nacre-{os.getuid()}"),
+    ],
+)
+def test_the_state_directory_is_nacre_home_or_the_user_s_state(environ: dict[str, str], expected: str) -> None:
+    assert str(config.state_dir(environ)) == expected
+
+
+# What is wrong is named.
+
+
+def test_an_unknown_setting_names_the_file_and_the_nearest_key(environ: dict[str, str], project: Path) -> None:
+    path = write(project, "[execution]\ngrace_second = 1\n")
+    error = refusal(environ, project)
+    assert (str(error), error.source, error.key) == (
+        f"{path}: unknown setting 'execution.grace_second'; did you mean 'execution.grace_seconds'?",
+        str(path),
+        "execution.grace_second",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[zzz]\nqqq = 1\n", "unknown setting 'zzz.qqq'"),
+        ("grace_seconds = 1\n", "'grace_seconds' must be a table such as [execution]"),
+        ("[execution]\ngrace_seconds = '1'\n", "execution.grace_seconds is '1'; accepted: a number >= 0"),
+        ("[execution]\ngrace_seconds = -1\n", "execution.grace_seconds is -1; accepted: a number >= 0"),
+        ("[execution]\ngrace_seconds = nan\n", "execution.grace_seconds is nan; accepted: a number >= 0"),
+        ("[execution]\ngrace_seconds = inf\n", "execution.grace_seconds is inf; accepted: a number >= 0"),
+        ("[execution]\ngrace_seconds = true\n", "execution.grace_seconds is True; accepted: a number >= 0"),
+        ("[output]\nartifact_head_bytes = 1.5\n", "output.artifact_head_bytes is 1.5; accepted: a whole number >= 0"),
+        ("[execution\n", "Expected ']' at the end of a table declaration (at line 1, column 11)"),
+    ],
+)
+def test_a_wrong_file_is_an_error_that_names_it_and_what_would_do(
+    environ: dict[str, str], project: Path, text: str, message: str
+) -> None:
+    path = write(project, text)
+    assert str(refusal(environ, project)) == f"{path}: {message}"
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "message"),
+    [
+        ("NACRE_CONTAINMENT", "on", "NACRE_CONTAINMENT is 'on'; accepted: 'auto', 'required', 'off'"),
+        ("NACRE_MAX_JOBS", "1.5", "NACRE_MAX_JOBS is '1.5'; accepted: a whole number >= 0"),
+        ("NACRE_MAX_JOBS", "-1", "NACRE_MAX_JOBS is -1; accepted: a whole number >= 0"),
+        ("NACRE_GRACE_SECONDS", "", "NACRE_GRACE_SECONDS is ''; accepted: a number >= 0"),
+    ],
+)
+def test_a_wrong_variable_is_an_error_that_names_it_and_what_would_do(
+    environ: dict[str, str], project: Path, variable: str, text: str, message: str
+) -> None:
+    assert str(refusal({**environ, variable: text}, project)) == message
+
+
+def test_a_file_that_is_not_text_or_nested_beyond_reason_is_an_error_and_no_traceback(
+    environ: dict[str, str], project: Path
+) -> None:
+    path = project / config.FILE_NAME
+    for content in (b"\xff\xfe", b"a = " + b"[" * 100_000):
+        path.write_bytes(content)
+        assert str(refusal(environ, project)).startswith(f"{path}: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "[output]\nartifact_cap_bytes = 1000\n",
+            "output.artifact_head_bytes is 8388608; it must be less than artifact_cap_bytes, which is 1000",
+        ),
+        (
+            "[jobs]\njob_head_bytes = 5\njob_cap_bytes = 5\n",
+            "jobs.job_head_bytes is 5; it must be less than job_cap_bytes, which is 5",
+        ),
+    ],
+)
+def test_a_head_that_leaves_no_room_behind_it_is_an_error(
+    environ: dict[str, str], project: Path, text: str, message: str
+) -> None:
+    write_user(environ, text)
+    assert str(refusal(environ, project)) == message
+
+
+def test_settings_made_by_a_program_are_checked_too() -> None:
+    with pytest.raises(ConfigError):
+        OutputSettings(artifact_cap_bytes=10, artifact_head_bytes=10)
+    with pytest.raises(ConfigError):
+        JobSettings(job_cap_bytes=10, job_head_bytes=10)
+
+
+# A project's file is not trusted.
+
+
+def test_the_protections_are_marked() -> None:
+    assert set(loosening()) >= {
+        "execution.containment",
+        "policy.guard",
+        "policy.guard_profile",
+        "policy.rules_file",
+        "environment.env_filter",
+        "environment.env_profile",
+        "environment.env_allow",
+        "log.log_cap_bytes",
+        "jobs.job_hours",
+        "jobs.max_jobs",
+        "jobs.job_cap_bytes",
+        "output.artifact_days",
+        "output.artifact_store_bytes",
+    }
+
+
+@pytest.mark.parametrize("key", loosening())
+def test_a_project_cannot_loosen_a_protection_and_its_user_can(
+    environ: dict[str, str], project: Path, key: str
+) -> None:
+    section, _, name = key.partition(".")
+    default = getattr(getattr(Settings(), section), name)
+    value = {str: repr(default), tuple: "[]"}.get(type(default), default)
+    text = f"[{section}]\n{name} = {'~' if default is None else value}\n".replace("= ~", "= '~/rules'")
+    path = write(project, text)
+    error = refusal(environ, project)
+    assert (str(error), error.key) == (
+        f"{path}: {key} loosens a protection, so a project's file cannot set it; "
+        "put it in your own nacre.toml or the environment",
+        key,
+    )
+    path.unlink()
+    write_user(environ, text)
+    assert config.load(environ, cwd=str(project)).settings is not None
+
+
+def test_a_project_may_set_what_loosens_nothing(environ: dict[str, str], project: Path) -> None:
+    write(project, "[execution]\ntimeout_seconds = 5\n")
+    assert config.load(environ, cwd=str(project)).settings.execution.timeout_seconds == 5.0
+
+
+def test_a_fifo_in_place_of_a_file_is_not_read(environ: dict[str, str], project: Path) -> None:
+    os.mkfifo(project / config.FILE_NAME)
+    assert config.load(environ, cwd=str(project)).settings == Settings()
+
+
+# Noticing a change.
+
+
+def test_the_stamps_change_whenever_a_file_does(environ: dict[str, str], project: Path) -> None:
+    seen = [config.file_stamps(environ, str(project))]
+    for text in ("[execution]\ngrace_seconds = 1\n", "[execution]\ngrace_seconds = 20\n"):
+        write(project, text)
+        seen.append(config.file_stamps(environ, str(project)))
+    write_user(environ, "")
+    seen.append(config.file_stamps(environ, str(project)))
+    assert len(set(seen)) == len(seen)
+    assert config.file_stamps(environ, str(project)) == seen[-1]
