@@ -52,7 +52,9 @@ def microseconds(commands: Sequence[str], policy: Policy, rounds: int = 300) -> 
 def main() -> None:
     for profile in (Policy(), Policy("strict")):
         times = microseconds(ORDINARY, profile)
-        print(f"{profile.profile}: median {statistics.median(times):.0f} µs, p99 {times[int(len(times) * 0.99)]:.0f} µs")
+        print(
+            f"{profile.profile}: median {statistics.median(times):.0f} µs, p99 {times[int(len(times) * 0.99)]:.0f} µs"
+        )
     for name, command in HUGE.items():
         started = time.perf_counter()
         verdict = review(command)

@@ -754,8 +754,8 @@ git add --ignore-errors .
 git add --sparse .
 git add -f -- .
 git add --force .
-git add .\
- 
+git add \
+.
 for p in . ; do git add "$p"; done
 cd repo; git add .
 pushd x && git add -A && popd

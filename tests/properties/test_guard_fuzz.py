@@ -9,76 +9,16 @@ from nacre.policy.runtime_guard import runtime_guard
 from nacre.script.fragments import fragments
 from nacre.script.rewrite import is_single_simple_command, lift_cd, trailing_window
 
+# fmt: off
 PIECES = st.sampled_from(
     [
-        "rm",
-        "-rf",
-        "/",
-        "~",
-        "*",
-        "git",
-        "add",
-        "push",
-        "-f",
-        ".",
-        "$x",
-        "${x:-/}",
-        "$(",
-        ")",
-        "`",
-        '"',
-        "'",
-        "\\",
-        "\n",
-        " ",
-        ";",
-        "&&",
-    ]
-    + [
-        "||",
-        "|",
-        "&",
-        "(",
-        "{",
-        "}",
-        "<<E",
-        "\nE\n",
-        "<<<",
-        ">",
-        "if",
-        "then",
-        "fi",
-        "for",
-        "in",
-        "do",
-        "done",
-        "case",
-        "esac",
-        "x=",
-        "((",
-        "))",
-    ]
-    + [
-        "$'",
-        "\\x",
-        "function",
-        "f()",
-        "[[",
-        "]]",
-        "sudo",
-        "bash -c ",
-        "eval ",
-        "xargs ",
-        "#",
-        "!",
-        "{a,b}",
-        "\r",
-        "\0",
-        "é",
-        "\ud800",
-        "\uf8ff",
+        'rm', '-rf', '/', '~', '*', 'git', 'add', 'push', '-f', '.', '$x', '${x:-/}', '$(', ')', '`', '"', "'",
+        '\\', '\n', ' ', ';', '&&', '||', '|', '&', '(', '{', '}', '<<E', '\nE\n', '<<<', '>', 'if', 'then', 'fi',
+        'for', 'in', 'do', 'done', 'case', 'esac', 'x=', '((', '))', "$'", '\\x', 'function', 'f()', '[[', ']]',
+        'sudo', 'bash -c ', 'eval ', 'xargs ', '#', '!', '{a,b}', '\r', '\x00', 'é', "\ud800", '\uf8ff',
     ]
 )
+# fmt: on
 SCRIPTS = st.one_of(
     st.lists(PIECES, max_size=40).map("".join), st.lists(PIECES, max_size=25).map(" ".join), st.text(max_size=80)
 )

@@ -29,7 +29,7 @@ _CHECKED_WRAPPERS: Final = {
     "taskset": ("", 1),
 }
 # Wrappers that add the words themselves: rm is replaced by a bash that checks them.
-_FEEDING_WRAPPERS: Final = frozenset(("xargs", "find", "parallel"))
+_FEEDING_WRAPPERS: Final = frozenset(("xargs", "find"))
 _SHELLS: Final = frozenset(("bash",))
 
 _CORE: Final = r"""

@@ -9,19 +9,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from nacre.script.budget import Budget
-from nacre.script.scanner import END_OF_WORD, PLAIN_WORD, Scanner
+from nacre.script.scanner import END_OF_WORD
+from nacre.script.simple_commands import ASSIGNMENT, REDIRECT, SimpleCommands
 from nacre.script.tree import (
-    Assignment,
     Block,
     BlockKind,
     Branch,
     Close,
     Command,
-    Fixed,
-    Heredoc,
     Open,
     Program,
-    Redirect,
     Step,
     Word,
 )
@@ -29,15 +26,12 @@ from nacre.script.tree import (
 _RESERVED: Final = re.compile(
     r"(?:if|then|elif|else|fi|while|until|do|done|for|select|case|esac|function|time|coproc|\{|\}|!|\[\[)(?=[\s;|&()<>]|$)"
 )
-_ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
-_REDIRECT: Final = re.compile(r"(?P<fd>\d+|\{[A-Za-z_]\w*\})?(?P<op><<<|<<-?|<>|<&|>>|>\||>&|&>>|&>|(?:<|>)(?!\())")
 _FUNCTION: Final = re.compile(r"[ \t]*\([ \t]*\)")
 _NAME: Final = re.compile(r"[ \t]*([^\s;|&()<>]+)")
 _BLANK_LINES: Final = re.compile(r"(?:[ \t\r]|\\\n)*")
 _COPROC_NAME: Final = re.compile(r"[ \t]+(?:[A-Za-z_]\w*[ \t]+(?=[{(]))?")
 # Before an option other than -p, `time` is the program, not the keyword.
 _TIME_PROGRAM: Final = re.compile(r"time[ \t]+-(?!p\s|-\s)")
-_PLAIN_RUN: Final = re.compile(PLAIN_WORD.pattern + r"(?:[ \t]+" + PLAIN_WORD.pattern + r")+(?=[\n;|&)]|$|[ \t]+[^<>])")
 _DECLARING: Final = frozenset(("declare", "typeset", "local", "export", "readonly", "alias", "eval", "env"))
 
 
@@ -54,7 +48,7 @@ class _Frame:
     braces: bool = False
 
 
-class Reader(Scanner):
+class Reader(SimpleCommands):
     """Reads statements; words come from the scanner below it."""
 
     def __init__(self, source: str, *, nesting: int = 0, budget: Budget | None = None) -> None:
@@ -160,7 +154,7 @@ class Reader(Scanner):
                 self.damage.append(self.pos)
             self.pos += 3 if self.source.startswith(";;&", self.pos) else 2
             return
-        match = _REDIRECT.match(self.source, self.pos)
+        match = REDIRECT.match(self.source, self.pos)
         if match is not None:
             self._simple_command()
             return
@@ -333,9 +327,9 @@ class Reader(Scanner):
             if char in "\n;|)" or (char == "#" and (self.pos == 0 or source[self.pos - 1] in " \t\n;|&()")):
                 break
             if char in "<>&0123456789{":
-                match = _REDIRECT.match(source, self.pos)
+                match = REDIRECT.match(source, self.pos)
                 if match is not None:
-                    self._redirect(match, command.redirects)
+                    self.read_redirect(match, command.redirects)
                     continue
             if char == "&":
                 break
@@ -344,10 +338,10 @@ class Reader(Scanner):
                     return
                 break
             if not command.words or command.words[0].fixed in _DECLARING:
-                match = _ASSIGNMENT.match(source, self.pos)
-                if match is not None and self._assignment(match, command):
+                match = ASSIGNMENT.match(source, self.pos)
+                if match is not None and self.read_assignment(match, command):
                     continue
-            if command.words and self._plain_run(command.words):
+            if command.words and self.plain_run(command.words):
                 continue
             before = self.pos
             self.budget.tick()
@@ -360,18 +354,6 @@ class Reader(Scanner):
         self._emit(command)
         self._after()
 
-    def _plain_run(self, words: list[Word]) -> bool:
-        """Read several plain words at once: most arguments are, and a long command has very many."""
-        run = _PLAIN_RUN.match(self.source, self.pos)
-        if run is None:
-            return False
-        words.extend(
-            Word((), found.start(), found.end(), found.group())
-            for found in PLAIN_WORD.finditer(self.source, self.pos, run.end())
-        )
-        self.pos = run.end()
-        return True
-
     def _function_or_damage(self, command: Command) -> bool:
         parens = _FUNCTION.match(self.source, self.pos)
         if parens is None or len(command.words) != 1 or command.redirects:
@@ -381,78 +363,6 @@ class Reader(Scanner):
         self.pos = parens.end()
         self._push("function", name=self.source[word.start : word.end])
         return True
-
-    def _assignment(self, match: re.Match[str], command: Command) -> bool:
-        """Read an assignment; False, unmoved, when it turns out to be a word."""
-        start, name, operator = self.pos, match.group(1), match.group(2)
-        self.pos = match.end()
-        index = None
-        if operator == "[":
-            self.pos -= 1
-            index = self.read_index()
-            follow = re.compile(r"\+?=").match(self.source, self.pos)
-            if follow is None:
-                self.pos = start
-                return False
-            operator = follow.group()
-            self.pos = follow.end()
-        append = operator == "+="
-        if self.source.startswith("(", self.pos):
-            self.pos += 1
-            command.assignments.append(Assignment(name, None, self._array_values(), append, index))
-        elif command.words:
-            # An argument of declare, export …: a word to the program, an assignment to the shell.
-            self.pos = start
-            word = self.read_word()
-            command.words.append(word)
-            return True
-        elif self.source[self.pos : self.pos + 1] in ("", *END_OF_WORD) and not self._process_follows():
-            command.assignments.append(Assignment(name, None, None, append, index))
-        else:
-            command.assignments.append(Assignment(name, self.read_word(), None, append, index))
-        return True
-
-    def _process_follows(self) -> bool:
-        return self.source.startswith(("<(", ">("), self.pos)
-
-    def _array_values(self) -> tuple[Word, ...]:
-        words: list[Word] = []
-        while True:
-            while self.pos < self.size and self.source[self.pos] in " \t\n":
-                self.pos += 1
-            char = self.source[self.pos : self.pos + 1]
-            if char == ")":
-                self.pos += 1
-                return tuple(words)
-            if char == "#":
-                end = self.source.find("\n", self.pos)
-                self.pos = self.size if end < 0 else end
-                continue
-            if char == "" or (char in ";|&(" or (char in "<>" and not self._process_follows())):
-                self.damage.append(self.pos)
-                self.pos += 1
-                return tuple(words)
-            words.append(self.read_word())
-
-    def _redirect(self, match: re.Match[str], redirects: list[Redirect]) -> None:
-        operator, descriptor = match["op"], match["fd"] or ""
-        self.pos = match.end()
-        self.skip_blanks()
-        if self.source[self.pos : self.pos + 1] in ("", *END_OF_WORD) and not self._process_follows():
-            self.damage.append(self.pos)
-            return
-        word = self.read_word()
-        if operator not in ("<<", "<<-"):
-            redirects.append(Redirect(operator, descriptor, word))
-            return
-        quoted = any(isinstance(part, Fixed) and part.quoted for part in word.parts)
-        if quoted:
-            delimiter = "".join(part.text for part in word.parts if isinstance(part, Fixed))
-        else:
-            delimiter = self.source[word.start : word.end]
-        heredoc = Heredoc(delimiter, quoted, operator == "<<-")
-        self.pending.append(heredoc)
-        redirects.append(Redirect(operator, descriptor, heredoc))
 
     def _emit(self, head: Command | Block) -> None:
         frame = self.frames[-1]
@@ -497,10 +407,10 @@ class Reader(Scanner):
         if block is not None:
             while True:
                 self.skip_blanks()
-                match = _REDIRECT.match(self.source, self.pos)
+                match = REDIRECT.match(self.source, self.pos)
                 if match is None:
                     break
-                self._redirect(match, block.redirects)
+                self.read_redirect(match, block.redirects)
             if self.frames[-1].kind == "function":
                 return
         self._connect()

@@ -1,6 +1,6 @@
 """Programs that run another program: which of their words is the command inside.
 
-A table, because the knowledge is facts about option letters. `unwrap` gives the inner argument lists and the inner
+The knowledge of option letters is in `wrapper_table`. `unwrap` gives the inner argument lists and the inner
 scripts of one argument list; it never runs or judges anything. `ssh`, `docker exec` and the like reach another
 machine and are not looked through.
 """
@@ -12,6 +12,14 @@ from typing import Final
 
 from nacre.script.alphabet import UNKNOWN, plain
 from nacre.script.escapes import decode
+from nacre.script.wrapper_table import (
+    BWRAP_VALUES,
+    SUBCOMMAND_OPERANDS,
+    SUBCOMMAND_OPTIONS,
+    SUBCOMMANDS,
+    WRAPPERS,
+    Options,
+)
 
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 
@@ -31,267 +39,6 @@ class Inner:
     """What stands between the arguments in the input; None for blanks."""
     source: str = ""
     """The file the arguments are read from, instead of standard input."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Options:
-    """How a wrapper's own words end: options with values, then this many operands."""
-
-    short: str = ""
-    long: tuple[str, ...] = ()
-    operands: int = 0
-    assignments: bool = False
-    script: tuple[str, ...] = ()
-    """Options whose value is a script for the shell."""
-    bare_number: bool = False
-
-
-_WRAPPERS: Final[dict[str, _Options]] = {
-    "sudo": _Options(
-        "aCcDghpRrtTUu",
-        (
-            "user",
-            "group",
-            "host",
-            "prompt",
-            "chdir",
-            "chroot",
-            "close-from",
-            "role",
-            "type",
-            "other-user",
-            "command-timeout",
-            "login-class",
-            "auth-type",
-        ),
-        assignments=True,
-    ),
-    "doas": _Options("Cu"),
-    "pkexec": _Options("", ("user",)),
-    "gosu": _Options(operands=1),
-    "su-exec": _Options(operands=1),
-    "runuser": _Options(
-        "ugGscwT",
-        ("user", "group", "supp-group", "shell", "command", "session-command", "whitelist-environment"),
-        script=("-c", "--command", "--session-command"),
-    ),
-    "setpriv": _Options(
-        "",
-        (
-            "reuid",
-            "regid",
-            "groups",
-            "inh-caps",
-            "ambient-caps",
-            "bounding-set",
-            "securebits",
-            "pdeathsig",
-            "selinux-label",
-            "apparmor-profile",
-            "ruid",
-            "euid",
-            "rgid",
-            "egid",
-        ),
-    ),
-    "env": _Options(
-        "uCa", ("unset", "chdir", "argv0", "block-signal", "default-signal", "ignore-signal"), assignments=True
-    ),
-    "command": _Options(),
-    "builtin": _Options(),
-    "exec": _Options("a"),
-    "nohup": _Options(),
-    "nice": _Options("n", ("adjustment",), bare_number=True),
-    "ionice": _Options("cnpPu", ("class", "classdata", "pid", "pgid", "uid")),
-    "chrt": _Options("TPD", ("sched-runtime", "sched-period", "sched-deadline"), operands=1),
-    "taskset": _Options("", (), operands=1),
-    "numactl": _Options("iNmpCl", ("interleave", "membind", "cpunodebind", "physcpubind", "preferred")),
-    "timeout": _Options("ks", ("kill-after", "signal"), operands=1),
-    "time": _Options("fo", ("format", "output")),
-    "stdbuf": _Options("ioe", ("input", "output", "error")),
-    "unbuffer": _Options(),
-    "setsid": _Options(),
-    "setarch": _Options("", (), operands=0),
-    "linux32": _Options(),
-    "linux64": _Options(),
-    "chroot": _Options("", ("userspec", "groups"), operands=1),
-    "unshare": _Options(
-        "SGRw", ("setuid", "setgid", "root", "wd", "map-user", "map-group", "propagation", "setgroups")
-    ),
-    "nsenter": _Options("tSGr", ("target", "setuid", "setgid")),
-    "strace": _Options("aAbeEIoOpPsSuUX", ("attach", "expr", "trace", "output", "user", "string-limit", "env")),
-    "ltrace": _Options("aAdeDFlnopsuxX", ("align", "output", "indent", "library")),
-    "gdb": _Options("x", ("command", "eval-command", "ex")),
-    "valgrind": _Options(),
-    "perf": _Options("eo", ("event", "output"), operands=1),
-    "prlimit": _Options("p", ("pid",)),
-    "systemd-run": _Options(
-        "uptHMGqE",
-        (
-            "unit",
-            "property",
-            "description",
-            "slice",
-            "uid",
-            "gid",
-            "nice",
-            "working-directory",
-            "setenv",
-            "machine",
-            "on-active",
-            "on-calendar",
-            "service-type",
-        ),
-    ),
-    "systemd-inhibit": _Options("", ("what", "who", "why", "mode")),
-    "systemd-cat": _Options("tp", ("identifier", "priority")),
-    "dbus-run-session": _Options("", ("config-file", "dbus-daemon")),
-    "dbus-launch": _Options(),
-    "xvfb-run": _Options("enfsp", ("server-num", "server-args", "error-file", "auth-file", "xauth-protocol")),
-    "fakeroot": _Options("lsibu", ("lib", "faked")),
-    "fakechroot": _Options("lsdeb"),
-    "proot": _Options("rbwqk", ("rootfs", "bind", "cwd")),
-    "faketime": _Options("f", (), operands=1),
-    "eatmydata": _Options(),
-    "firejail": _Options(),
-    "proxychains": _Options("f"),
-    "proxychains4": _Options("f"),
-    "torsocks": _Options("uaP"),
-    "torify": _Options(),
-    "tsocks": _Options(),
-    "cgexec": _Options("g"),
-    "cpulimit": _Options("lpePm", ("limit", "pid", "exe", "path")),
-    "catchsegv": _Options(),
-    "rlwrap": _Options("abcDefgHloOpPqRsStw"),
-    "tini": _Options("pe"),
-    "dumb-init": _Options("r"),
-    "catatonit": _Options(),
-    "caffeinate": _Options("tw"),
-    "arch": _Options("de"),
-    "chpst": _Options("ueUbmodnpfcrtP/"),
-    "softlimit": _Options("amdslfopcrtn"),
-    "setuidgid": _Options(operands=1),
-    "envdir": _Options(operands=1),
-    "ts": _Options(),
-    "chronic": _Options(),
-    "ifne": _Options(),
-    "retry": _Options("tdms", ("times", "delay")),
-    "direnv": _Options(operands=2),
-    "s6-setuidgid": _Options(operands=1),
-    "start-stop-daemon": _Options("xpunrgRdN", ("exec", "pidfile", "user", "name", "chuid", "chdir")),
-    "daemonize": _Options("acEeopul"),
-    "entr": _Options(),
-    "watchexec": _Options("wefis", ("watch", "exts", "filter", "ignore", "signal", "shell")),
-    "busybox": _Options(),
-    "toybox": _Options(),
-    "sem": _Options("j", ("jobs", "id")),
-    "hyperfine": _Options(),
-    "flatpak-spawn": _Options(),
-    "distrobox-enter": _Options("n", ("name",)),
-    "lxc-attach": _Options("n", ("name",)),
-    "winpty": _Options(),
-    "doppler": _Options("", (), operands=1),
-    "dotenv": _Options("fe", ("file",)),
-    "op": _Options("", (), operands=1),
-    "noglob": _Options(),
-    "nocorrect": _Options(),
-    "-": _Options(),
-    "coproc": _Options(),
-    "then": _Options(),
-    "do": _Options(),
-    "else": _Options(),
-    "!": _Options(),
-}
-
-# Two-word wrappers: the program and the word after which a command follows.
-_SUBCOMMANDS: Final[dict[str, frozenset[str]]] = {
-    "poetry": frozenset(("run",)),
-    "pipenv": frozenset(("run",)),
-    "uv": frozenset(("run",)),
-    "pdm": frozenset(("run",)),
-    "hatch": frozenset(("run",)),
-    "rye": frozenset(("run",)),
-    "pixi": frozenset(("run",)),
-    "conda": frozenset(("run",)),
-    "mamba": frozenset(("run",)),
-    "bundle": frozenset(("exec",)),
-    "asdf": frozenset(("exec",)),
-    "mise": frozenset(("exec", "x")),
-    "rbenv": frozenset(("exec",)),
-    "pyenv": frozenset(("exec",)),
-    "nvm": frozenset(("exec",)),
-    "npm": frozenset(("exec", "x")),
-    "pnpm": frozenset(("exec", "dlx")),
-    "yarn": frozenset(("exec",)),
-    "snap": frozenset(("run",)),
-    "direnv": frozenset(("exec",)),
-    "dotenv": frozenset(("run",)),
-    "doppler": frozenset(("run",)),
-    "op": frozenset(("run",)),
-    "ip": frozenset(("netns",)),
-    "xcrun": frozenset(()),
-    "perf": frozenset(("stat", "record", "trace")),
-}
-_SUBCOMMAND_OPERANDS: Final = {"direnv": 1, "ip": 2}
-_SUBCOMMAND_OPTIONS: Final[dict[str, _Options]] = {
-    "conda": _Options("np", ("name", "prefix", "cwd")),
-    "mamba": _Options("np", ("name", "prefix", "cwd")),
-    "npm": _Options("pcw", ("package", "call", "workspace"), script=("-c", "--call")),
-    "uv": _Options("p", ("python", "with", "project", "directory", "extra", "group", "env-file")),
-    "perf": _Options("eo", ("event", "output")),
-    "dotenv": _Options("fe", ("file",)),
-}
-
-_BWRAP_VALUES: Final = {
-    **dict.fromkeys(
-        (
-            "--bind",
-            "--ro-bind",
-            "--dev-bind",
-            "--bind-try",
-            "--ro-bind-try",
-            "--dev-bind-try",
-            "--symlink",
-            "--setenv",
-            "--chmod",
-            "--file",
-            "--bind-data",
-            "--ro-bind-data",
-        ),
-        2,
-    ),
-    **dict.fromkeys(
-        (
-            "--proc",
-            "--dev",
-            "--tmpfs",
-            "--dir",
-            "--chdir",
-            "--unsetenv",
-            "--uid",
-            "--gid",
-            "--hostname",
-            "--lock-file",
-            "--remount-ro",
-            "--mqueue",
-            "--seccomp",
-            "--perms",
-            "--size",
-            "--cap-add",
-            "--cap-drop",
-            "--args",
-            "--info-fd",
-            "--sync-fd",
-            "--block-fd",
-            "--exec-label",
-            "--file-label",
-            "--overlay-src",
-            "--userns",
-            "--pidns",
-        ),
-        1,
-    ),
-}
 
 
 def split_words(text: str) -> list[str]:
@@ -315,18 +62,18 @@ def unwrap(argv: tuple[str, ...]) -> Inner | None:
     special = _SPECIAL.get(name)
     if special is not None:
         return special(argv)
-    verbs = _SUBCOMMANDS.get(name)
+    verbs = SUBCOMMANDS.get(name)
     if verbs is not None:
         at = next((i for i, word in enumerate(argv[1:4], 1) if not word.startswith("-")), None)
         if at is not None and plain(argv[at]) in verbs:
-            options = _SUBCOMMAND_OPTIONS.get(name, _Options())
-            operands = _SUBCOMMAND_OPERANDS.get(name, 0)
-            return _peeled(argv[at:], _Options(options.short, options.long, operands, script=options.script))
-    found = _WRAPPERS.get(name)
+            options = SUBCOMMAND_OPTIONS.get(name, Options())
+            operands = SUBCOMMAND_OPERANDS.get(name, 0)
+            return _peeled(argv[at:], Options(options.short, options.long, operands, script=options.script))
+    found = WRAPPERS.get(name)
     return None if found is None else _peeled(argv, found)
 
 
-def option_end(argv: tuple[str, ...], options: _Options, start: int = 1) -> tuple[int, dict[str, str]]:
+def option_end(argv: tuple[str, ...], options: Options, start: int = 1) -> tuple[int, dict[str, str]]:
     """Where the operands begin, and the values of the options that take one."""
     values: dict[str, str] = {}
     index = start
@@ -356,7 +103,7 @@ def option_end(argv: tuple[str, ...], options: _Options, start: int = 1) -> tupl
     return index, values
 
 
-def _peeled(argv: tuple[str, ...], options: _Options) -> Inner:
+def _peeled(argv: tuple[str, ...], options: Options) -> Inner:
     index, values = option_end(argv, options)
     scripts = tuple(plain(values[name]) for name in options.script if name in values)
     assignments: list[str] = []
@@ -371,8 +118,8 @@ def _peeled(argv: tuple[str, ...], options: _Options) -> Inner:
 
 
 def _sudo(argv: tuple[str, ...]) -> Inner:
-    inner = _peeled(argv, _WRAPPERS["sudo"])
-    _, values = option_end(argv, _WRAPPERS["sudo"])
+    inner = _peeled(argv, WRAPPERS["sudo"])
+    _, values = option_end(argv, WRAPPERS["sudo"])
     if ("-s" in values or "-i" in values or "--shell" in values or "--login" in values) and inner.commands:
         # The shell that sudo starts gets the words with every special character escaped; one word is one command.
         words = inner.commands[0]
@@ -393,19 +140,19 @@ def _env(argv: tuple[str, ...]) -> Inner:
             value, skip = (match.group(1), 1) if match.group(1) else (plain("".join(rest[index + 1 : index + 2])), 2)
             words = tuple(split_words(value))
             return _env((argv[0], *words, *rest[index + skip :]))
-    return _peeled(argv, _WRAPPERS["env"])
+    return _peeled(argv, WRAPPERS["env"])
 
 
 def _command(argv: tuple[str, ...]) -> Inner:
     if len(argv) > 1 and re.fullmatch(r"-[pvV]*[vV][pvV]*", plain(argv[1])):
         return Inner()
-    return _peeled(argv, _WRAPPERS["command"])
+    return _peeled(argv, WRAPPERS["command"])
 
 
 def _nice(argv: tuple[str, ...]) -> Inner:
     if len(argv) > 1 and re.fullmatch(r"--?\d+", plain(argv[1])):
-        return _peeled((argv[0], *argv[2:]), _WRAPPERS["nice"])
-    return _peeled(argv, _WRAPPERS["nice"])
+        return _peeled((argv[0], *argv[2:]), WRAPPERS["nice"])
+    return _peeled(argv, WRAPPERS["nice"])
 
 
 def _su(argv: tuple[str, ...]) -> Inner:
@@ -422,8 +169,8 @@ def _su(argv: tuple[str, ...]) -> Inner:
 
 
 def _runuser(argv: tuple[str, ...]) -> Inner:
-    inner = _peeled(argv, _WRAPPERS["runuser"])
-    _, values = option_end(argv, _WRAPPERS["runuser"])
+    inner = _peeled(argv, WRAPPERS["runuser"])
+    _, values = option_end(argv, WRAPPERS["runuser"])
     if "-u" in values or "--user" in values:
         return inner
     # Like su: the user is an operand, and -c may follow it.
@@ -431,7 +178,7 @@ def _runuser(argv: tuple[str, ...]) -> Inner:
 
 
 def _script(argv: tuple[str, ...]) -> Inner:
-    options = _Options(
+    options = Options(
         "cEIBOTo",
         ("command", "log-in", "log-out", "log-io", "log-timing", "echo", "output-limit"),
         script=("-c", "--command"),
@@ -448,25 +195,25 @@ def _script(argv: tuple[str, ...]) -> Inner:
 
 
 def _flock(argv: tuple[str, ...]) -> Inner:
-    index, _ = option_end(argv, _Options("wE", ("timeout", "wait", "conflict-exit-code")))
+    index, _ = option_end(argv, Options("wE", ("timeout", "wait", "conflict-exit-code")))
     rest = argv[index + 1 :]
     if rest and plain(rest[0]) in ("-c", "--command"):
         return Inner(scripts=tuple(plain(word) for word in rest[1:2]))
     return Inner((rest,) if rest else ())
 
 
-def _joined(options: _Options, argv: tuple[str, ...]) -> Inner:
+def _joined(options: Options, argv: tuple[str, ...]) -> Inner:
     index, _ = option_end(argv, options)
     rest = argv[index:]
     return Inner((rest,), (" ".join(plain(word) for word in rest),)) if rest else Inner()
 
 
 def _watch(argv: tuple[str, ...]) -> Inner:
-    return _joined(_Options("nq", ("interval", "equexit")), argv)
+    return _joined(Options("nq", ("interval", "equexit")), argv)
 
 
 def _xargs(argv: tuple[str, ...]) -> Inner:
-    options = _Options("aEIdLnPs", ("arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"))
+    options = Options("aEIdLnPs", ("arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"))
     index, values = option_end(argv, options)
     rest = argv[index:] or ("echo",)
     placeholder = plain(
@@ -479,7 +226,7 @@ def _xargs(argv: tuple[str, ...]) -> Inner:
 
 
 def _parallel(argv: tuple[str, ...]) -> Inner:
-    options = _Options(
+    options = Options(
         "jNnILSaPdEs",
         (
             "jobs",
@@ -550,7 +297,7 @@ def _bwrap(argv: tuple[str, ...]) -> Inner:
             break
         if not word.startswith("-"):
             break
-        index += 1 + _BWRAP_VALUES.get(word, 0)
+        index += 1 + BWRAP_VALUES.get(word, 0)
     rest = argv[index:]
     return Inner((rest,) if rest else ())
 
@@ -562,7 +309,7 @@ def _gdb(argv: tuple[str, ...]) -> Inner:
 
 def _hyperfine(argv: tuple[str, ...]) -> Inner:
     index, values = option_end(
-        argv, _Options("wmMrpcS", ("warmup", "runs", "prepare", "cleanup", "setup", "shell", "export-json"))
+        argv, Options("wmMrpcS", ("warmup", "runs", "prepare", "cleanup", "setup", "shell", "export-json"))
     )
     extra = [plain(values[name]) for name in ("-p", "-c", "--prepare", "--cleanup", "--setup") if values.get(name)]
     return Inner(scripts=(*(plain(word) for word in argv[index:]), *extra))
@@ -586,7 +333,7 @@ def _tmux(argv: tuple[str, ...]) -> Inner:
     at = next((i for i, word in enumerate(argv) if plain(word) in verbs), None)
     if at is None:
         return Inner()
-    index, _ = option_end(argv, _Options("cenFstxy"), at + 1)
+    index, _ = option_end(argv, Options("cenFstxy"), at + 1)
     rest = [plain(word) for word in argv[index:]]
     keys = [word for word in rest if word not in ("Enter", "C-m")]
     scripts = (*keys, " ".join(keys)) if plain(argv[at]).startswith("send") or len(rest) != 1 else tuple(rest)
@@ -594,7 +341,7 @@ def _tmux(argv: tuple[str, ...]) -> Inner:
 
 
 def _screen(argv: tuple[str, ...]) -> Inner:
-    index, _ = option_end(argv, _Options("cehpStTX"))
+    index, _ = option_end(argv, Options("cehpStTX"))
     return Inner((argv[index:],) if argv[index:] else ())
 
 
@@ -617,14 +364,14 @@ def _capsh(argv: tuple[str, ...]) -> Inner:
 
 
 def _npx(argv: tuple[str, ...]) -> Inner:
-    return _peeled(argv, _Options("pc", ("package", "call"), script=("-c", "--call")))
+    return _peeled(argv, Options("pc", ("package", "call"), script=("-c", "--call")))
 
 
 def _arch(argv: tuple[str, ...]) -> Inner:
-    inner = _peeled(argv, _Options("de"))
+    inner = _peeled(argv, Options("de"))
     words = inner.commands[0] if inner.commands else ()
     if len(words) > 1 and plain(words[1]).startswith("-") and basename(words[0]) not in ("rm", "git"):
-        return _peeled(words, _Options("de"))
+        return _peeled(words, Options("de"))
     if len(words) > 1 and re.fullmatch(r"x86_64|arm64\w*|i[3-6]86|aarch64|linux(32|64)|uname26", plain(words[0])):
         return Inner((words[1:],))
     return inner
