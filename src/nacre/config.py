@@ -197,6 +197,11 @@ def _checked(value: Any, field: dataclasses.Field[Any], where: str) -> Any:
     raise ConfigError(f"{where} is {value!r}; accepted: {_spell(kinds)}", source=where, key=field.name)
 
 
+def accepted(key: str) -> str:
+    """What a setting may be, in words."""
+    return _spell(_alternatives(_fields()[key]))
+
+
 def _spell(kinds: tuple[Any, ...]) -> str:
     words = []
     for kind in kinds:

@@ -1,0 +1,125 @@
+"""Renders the reference pages from the code, so that they cannot say anything else: `python docs/reference/render.py`.
+
+A test compares the pages with what this renders. Help is laid out here and not by argparse, whose layout depends on
+the width of the terminal and on the version of Python.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import sys
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+
+from nacre import config
+from nacre.cli import VERBS
+from nacre.cli.frame import parser_of
+from nacre.settings import Settings
+
+HERE = Path(__file__).parent
+
+COMMAND_LINE = """\
+# Command line
+
+<!-- Rendered from the code by `python docs/reference/render.py`. -->
+
+stdout carries the result, stderr everything else; `--json` gives data instead of text. `nacre run` exits with the
+command's own code (128+n for a signal), 124 on timeout, 126 when the guard denied the command, 125 for a failure of
+nacre's own. The other verbs exit with 0, 2 for wrong usage, 125 for a failure, and as their help says.
+"""
+
+SETTINGS = """\
+# Settings
+
+<!-- Rendered from the code by `python docs/reference/render.py`. -->
+
+Later sources win: defaults, `~/.config/nacre/nacre.toml` (under `$XDG_CONFIG_HOME`), `nacre.toml` in the working
+directory, environment variables. `nacre config show` prints the values in force and where each came from. An unknown
+setting or a wrong value is an error that names the file, the setting and what would be accepted.
+
+A project's `nacre.toml` may have been written by the agent that nacre watches. What could loosen a protection, or reach
+what other projects keep in the state directory, is therefore not taken from it: see the last column.
+
+State (jobs, artifacts, the audit log) lives in `$NACRE_HOME`, else in `$XDG_STATE_HOME/nacre`, else in
+`~/.local/state/nacre`.
+"""
+
+
+def render_command_line() -> str:
+    parts = [COMMAND_LINE]
+    for verb in VERBS:
+        parts += _describe(parser_of(verb), level=2)
+    return "\n".join(parts)
+
+
+def _describe(parser: argparse.ArgumentParser, *, level: int) -> Iterator[str]:
+    yield f"{'#' * level} {parser.prog}\n"
+    if parser.description:
+        yield f"{parser.description}\n"
+    actions = [action for action in parser._actions if not isinstance(action, argparse._HelpAction)]
+    rows = [action for action in actions if not isinstance(action, argparse._SubParsersAction)]
+    if rows:
+        lines = ["| argument | meaning |", "|---|---|"]
+        lines += [f"| `{_cell(_spelling(action))}` | {_cell(action.help or '')} |" for action in rows]
+        yield "\n".join(lines) + "\n"
+    if parser.epilog:
+        yield f"```text\n{parser.epilog.strip()}\n```\n"
+    for action in actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for sub in action.choices.values():
+                yield from _describe(sub, level=level + 1)
+
+
+def _spelling(action: argparse.Action) -> str:
+    choices = "|".join(map(str, action.choices)) if action.choices is not None else ""
+    if not action.option_strings:
+        name = choices or str(action.metavar or action.dest)
+        return f"[{name}]" if action.nargs == "?" else name
+    names = ", ".join(action.option_strings)
+    if action.nargs == 0:
+        return names
+    return f"{names} {action.metavar or choices or action.dest.upper()}"
+
+
+def render_settings() -> str:
+    parts = [SETTINGS]
+    defaults = Settings()
+    for section, kind in typing.get_type_hints(Settings).items():
+        lines = [
+            f"## {section}\n",
+            "| setting, variable | default | accepted | meaning | project file |",
+            "|---|---|---|---|---|",
+        ]
+        for field in dataclasses.fields(kind):
+            key = f"{section}.{field.name}"
+            default = getattr(getattr(defaults, section), field.name)
+            cells = [
+                f"`{key}`<br>`{config.variable_of(field.name)}`",
+                "unset" if default is None else f"`{json.dumps(default)}`",
+                config.accepted(key),
+                field.metadata["doc"],
+                "no" if field.metadata["loosens"] else "yes",
+            ]
+            lines.append(f"| {' | '.join(map(_cell, cells))} |")
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+PAGES = {"command-line.md": render_command_line, "settings.md": render_settings}
+
+
+def main() -> int:
+    for name, render in PAGES.items():
+        (HERE / name).write_text(render(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
