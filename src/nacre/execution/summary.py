@@ -51,7 +51,7 @@ def notices_of(run: Run, ending: Ending) -> list[str]:
         notices.append(hidden)
     if run.survivors:
         notices.append(f"still running: {', '.join(_spell(survivor) for survivor in run.survivors)}")
-    elif run.held:
+    elif run.held and not ending.unkillable:
         notices.append("something outside this command still holds its output; later output is not shown")
     if ending.unkillable:
         names = ", ".join(f"{_spell(one)}, state {one.state}" for one in ending.unkillable)

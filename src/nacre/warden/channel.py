@@ -56,6 +56,15 @@ class Channel:
             del self._fds[:count]
         return messages
 
+    def gone(self) -> bool:
+        """Whether the caller has hung up; what it may have sent stays to be received."""
+        try:
+            return self.sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+
     def send(self, message: Message) -> None:
         try:
             self.sock.sendall(wire.frame(message))

@@ -79,6 +79,9 @@ class Execution:
         step = "cwd"
         try:
             os.chdir(request["cwd"])
+            if self._channel.gone():
+                # A hung file system can hold us until the caller has been told that nothing was started.
+                raise ConnectionAbortedError
             step = "descriptors"
             self._launch = launch.prepare(
                 request["shell"],
