@@ -12,19 +12,23 @@ def _lines(table: str) -> list[str]:
     return [line.replace("\0", "\n") for line in joined.split("\n") if line]
 
 
-@pytest.mark.parametrize("command", [*_lines(spellings.REMOVALS), *spellings.MORE_REMOVALS])
+@pytest.mark.parametrize(
+    "command", [*_lines(spellings.REMOVALS), *spellings.MORE_REMOVALS, *spellings.FURTHER_REMOVALS]
+)
 def test_recursive_removal_of_something_critical_is_refused(command: str) -> None:
     verdict = review(command)
     assert (verdict.decision, verdict.rule) == ("deny", "no_dangerous_rm")
 
 
-@pytest.mark.parametrize("command", [*_lines(spellings.STAGINGS), *spellings.MORE_STAGINGS])
+@pytest.mark.parametrize(
+    "command", [*_lines(spellings.STAGINGS), *spellings.MORE_STAGINGS, *spellings.FURTHER_STAGINGS]
+)
 def test_blind_staging_is_refused(command: str) -> None:
     verdict = review(command)
     assert (verdict.decision, verdict.rule) == ("deny", "no_blind_git_add")
 
 
-@pytest.mark.parametrize("command", [*_lines(spellings.PUSHES), *spellings.MORE_PUSHES])
+@pytest.mark.parametrize("command", [*_lines(spellings.PUSHES), *spellings.MORE_PUSHES, *spellings.FURTHER_PUSHES])
 def test_forced_push_is_refused(command: str) -> None:
     verdict = review(command)
     assert (verdict.decision, verdict.rule) == ("deny", "no_force_push")

@@ -131,7 +131,11 @@ def _is_blind(path: str, directory: str) -> bool:
     # For git a quoted star is a pathspec that matches like a bare one.
     if text.startswith((HOME, "/")):
         return bool(directory) and text.rstrip("/") == directory.rstrip("/")
-    return bool(text) and not text.startswith(OUTSIDE) and is_here_or_above(text)
+    if OUTSIDE in text:
+        # `${x}.` with x unset; a bare `$files` or `$prefix*` is left to be what it names.
+        text = text.replace(OUTSIDE, "")
+        return text in (".", "..", "./", "../")
+    return bool(text) and is_here_or_above(text)
 
 
 def check_push(invocation: Invocation) -> str | None:

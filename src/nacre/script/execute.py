@@ -150,6 +150,9 @@ def _with_input(inner: Inner, stdin: str | None) -> list[tuple[str, ...]]:
             ]
         else:
             commands.append((*command, *words))
+            if stdin is None:
+                # With nothing to read xargs runs the command once as it is.
+                commands.append(command)
     return commands
 
 

@@ -34,7 +34,7 @@ def parameter_values(part: Parameter, runner: "Runner") -> list[tuple[Value, boo
     results: list[Value] = []
     for operand in operands:
         for value in values:
-            results.extend(_applied(operator, value, operand, assigned=assigned))
+            results.extend(_applied(operator, value, operand, assigned=assigned, first=int(part.name in _LISTS)))
     if operator in (":=", "=") and results:
         runner.scope.assign(part.name, tuple(dict.fromkeys(results)))
     unique = list(dict.fromkeys(results))[:MAX_ALTERNATIVES]
@@ -106,7 +106,7 @@ def _indirect(part: Parameter, values: list[Value], scope: Scope) -> tuple[list[
     return found, False
 
 
-def _applied(operator: str, value: Value, operand: str, *, assigned: bool) -> list[Value]:
+def _applied(operator: str, value: Value, operand: str, *, assigned: bool, first: int) -> list[Value]:
     """One value through one operator; several results where it depends on what is outside."""
     if operator.lstrip(":") in ("-", "=", "+", "?"):
         return _defaulted(operator, value, operand, assigned=assigned)
@@ -115,7 +115,7 @@ def _applied(operator: str, value: Value, operand: str, *, assigned: bool) -> li
     if operator == "#":
         return [str(len(value))]
     if operator == ":":
-        return [_sliced_list(value, plain(operand))]
+        return [_sliced_list(value, plain(operand), first)]
     return [tuple(_changed(operator, item, operand) for item in value)]
 
 
@@ -169,13 +169,13 @@ def _sliced(text: str, operand: str) -> str:
         return UNKNOWN
 
 
-def _sliced_list(items: tuple[str, ...], operand: str) -> tuple[str, ...]:
+def _sliced_list(items: tuple[str, ...], operand: str, first: int) -> tuple[str, ...]:
     offset, _, length = operand.partition(":")
     try:
         start = int(offset.strip() or "0")
-        # `${@:1}` counts from one, `${a[@]:0}` from zero; for a guard the longer list is the safe one.
-        start = max(start - 1, 0)
-        return items[start : start + int(length) + 1] if length.strip() else items[start:]
+        # `${@:1}` counts from one, `${a[@]:0}` from zero.
+        start = max(start - first, 0) if start >= 0 else max(len(items) + start, 0)
+        return items[start : start + int(length)] if length.strip() else items[start:]
     except ValueError:
         return (UNKNOWN,)
 

@@ -133,7 +133,7 @@ def _spliced(state: _Partial, value: Value, runner: Runner, *, quoted: bool, man
     done, current = state
     items = (value,) if isinstance(value, str) else value
     if quoted and not many:
-        return done, (current or "") + shield(" ".join(items))
+        return done, (current or "") + shield(_separator(runner).join(items))
     first = True
     for item in items:
         if not first:
@@ -146,6 +146,12 @@ def _spliced(state: _Partial, value: Value, runner: Runner, *, quoted: bool, man
         else:
             done, current = _split(done, current, shield_tilde(item), runner)
     return done, current
+
+
+def _separator(runner: Runner) -> str:
+    """What `"$*"` puts between its items: the first character of IFS."""
+    ifs = runner.scope.lookup("IFS")[0]
+    return ifs[:1] if isinstance(ifs, str) else " "
 
 
 def _split(done: Fields, current: str | None, text: str, runner: Runner) -> _Partial:

@@ -98,7 +98,7 @@ WRAPPERS: Final[dict[str, Options]] = {
     "perf": Options("eo", ("event", "output"), operands=1),
     "prlimit": Options("p", ("pid",)),
     "systemd-run": Options(
-        "uptHMGqE",
+        "upHME",
         (
             "unit",
             "property",
