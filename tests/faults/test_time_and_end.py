@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import threading
 import time
@@ -181,12 +182,13 @@ async def test_case_61_after_the_leader_is_reaped_its_tree_is_ended_one_by_one(s
 @pytest.mark.slow
 async def test_case_62_ten_thousand_orphans_are_all_reaped() -> None:
     """The last line waits until the runner has no child but the shell itself."""
+    if shutil.which("perl") is None:
+        pytest.skip("perl is missing (Debian: apt-get install perl-base)")
     script = r"""
-        /usr/bin/env perl -e 'for (1..10000) { my $p = fork(); if (!$p) { exit 0 if fork(); exit 0 } waitpid $p, 0 }'
+        perl -e 'for (1..100) { my $p = fork(); if (!$p) { for (1..100) { fork() or exit 0 } exit 0 } waitpid $p, 0 }'
         until [ "$(cat /proc/$PPID/task/$PPID/children)" = "$$ " ]; do sleep 0.01; done
         echo clean
     """
-    assert (await run("command -v perl")).ok, "perl is part of every Debian"
     result = await run(script, timeout=50)
     assert (result.outcome, result.text) == (Exited(0), "clean\n")
 
