@@ -13,9 +13,13 @@ import re
 from nacre.output.redact_tokens import token_label
 from nacre.planning.secret_names import words
 
-URL_PASSWORD = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#:@]*:([^\s/?#@]+(?:@[^\s/?#@]+)*)@[^\s@]")
+# Both begin where a run of their first characters begins: tried from every character of a long value, they would take
+# time in its square.
+URL_PASSWORD = re.compile(
+    r"(?<![A-Za-z0-9+.-])[0-9+.-]*[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#:@]*:([^\s/?#@]+(?:@[^\s/?#@]+)*)@[^\s@]"
+)
 # user:password@host:port and Go's user:password@tcp(host) come without a scheme.
-BARE_PASSWORD = re.compile(r"[^\s:/@]+:([^\s:/@]+)@(?:(?!sha\d)[\w.-]+:\d+(?:/|$)|(?:tcp|unix)\()")
+BARE_PASSWORD = re.compile(r"(?<![^\s:/@])[^\s:/@]+:([^\s:/@]+)@(?:(?!sha\d)[\w.-]+:\d+(?:/|$)|(?:tcp|unix)\()")
 PRIVATE_KEY = re.compile(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY|PuTTY-User-Key-File-")
 ENCODED_BLOCK = "LS0tLS1CRUdJTi"
 JWT = re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{2,}\.[A-Za-z0-9_-]*")
