@@ -21,12 +21,20 @@ from nacre.audit import AuditLog
 from nacre.backends.contained import ContainedBackend
 from nacre.backends.direct import DirectBackend
 from nacre.backends.wardens import unsupported_reason
-from nacre.errors import ArtifactError, BackendUnavailableError, DeniedError, JobLimitError, NacreError
+from nacre.errors import (
+    ArtifactError,
+    BackendUnavailableError,
+    DeniedError,
+    JobError,
+    JobLimitError,
+    NacreError,
+)
 from nacre.execution.capture import Capture, Nowhere, Passthrough
 from nacre.execution.live import LiveTail
 from nacre.execution.run import Run
 from nacre.execution.summary import notices_of, outcome_of, producers_ending
-from nacre.jobs.table import JobTable, label_of
+from nacre.jobs.table import JobTable
+from nacre.output.capture import Selection
 from nacre.planning.plan import Plan, plan
 from nacre.policy.approval import Approver, approve, is_guarded
 from nacre.process import Backend, Ending
@@ -35,7 +43,7 @@ from nacre.request import ShellRequest
 from nacre.result import Output, ShellResult, TimedOut
 from nacre.settings import Settings
 from nacre.surroundings import environment
-from nacre.warden import children
+from nacre.warden import children, record
 
 # How long the artifact store may grow before its age and size are looked at again.
 PRUNE_SECONDS = 600.0
@@ -115,6 +123,7 @@ class Engine:
             profile,
             self.settings.output,
             redactor=planned.redactor,
+            selection=Selection(head=planned.request.head, tail=planned.request.tail, keep=self.settings.output.keep),
             side=planned.command.side,
             live=live,
             passthrough=passthrough,
@@ -200,7 +209,7 @@ class Engine:
         entry = {
             "time": time.time(),
             "contract": profile.contract,
-            "command": planned.redactor.redact_text(planned.command.script),
+            "command": planned.redactor.redact_text(planned.request.command),
             "cwd": planned.command.cwd,
             **facts,
         }
@@ -230,14 +239,24 @@ class Engine:
             self.log(profile, planned, {"outcome": "not started", "error": str(error)})
             raise
         problem = self.log(profile, planned, {"outcome": "background", "jobId": job_id, "pid": pid})
-        output_file = str(directory / "output")
-        return Background(job_id=job_id, pid=pid, output_file=output_file, notices=(problem,) if problem else ())
+        return Background(
+            job_id=job_id,
+            pid=pid,
+            output_file=str(directory / record.OUTPUT),
+            label=planned.label,
+            timeout=planned.command.timeout,
+            requested_timeout=request.requested_timeout,
+            notices=(*request.notices, *([problem] if problem else [])),
+        )
 
     async def _start_job(self, planned: Plan, profile: Profile) -> tuple[str, int, Path]:
         job_id, directory = self.allot_job()
         spec = self.job_spec(planned, profile, job_id, directory)
+        command = planned.command
         try:
-            run = Run.start(self.backend_for(profile), planned.command, Nowhere(), job=spec)
+            if planned.request.terminal:
+                command = replace(command, stdin=str(_make_fifo(directory)))
+            run = Run.start(self.backend_for(profile), command, Nowhere(), job=spec)
             try:
                 return job_id, await run.announced(), directory
             finally:
@@ -262,7 +281,6 @@ class Engine:
     def job_spec(self, planned: Plan, profile: Profile, job_id: str, directory: Path) -> dict[str, Any]:
         """What the far side must know to keep a command; the hidden values go over the socket, never to disk."""
         settings = self.settings.jobs
-        command = planned.redactor.redact_text(planned.command.script)
         return {
             "directory": str(directory),
             "headBytes": settings.job_head_bytes,
@@ -270,8 +288,8 @@ class Engine:
             "hidden": [(name, form.decode("latin-1")) for name, form in planned.redactor.to_forms()],
             "record": {
                 "id": job_id,
-                "command": command,
-                "label": label_of(command),
+                "command": planned.redactor.redact_text(planned.request.command),
+                "label": planned.label,
                 "cwd": planned.command.cwd,
                 "contract": profile.contract,
                 "timeout": planned.command.timeout,
@@ -281,6 +299,16 @@ class Engine:
                 "ownerStart": children.start_time(os.getpid()),
             },
         }
+
+
+def _make_fifo(directory: Path) -> Path:
+    """The standard input of a job that can be written to, from any process of the same user."""
+    path = directory / "stdin"
+    try:
+        os.mkfifo(path, 0o600)
+    except OSError as error:
+        raise JobError(f"the job's standard input could not be made: {error.strerror}") from error
+    return path
 
 
 def _entry(result: ShellResult) -> dict[str, Any]:

@@ -82,6 +82,9 @@ class Process(Protocol):
     async def survivors(self) -> tuple[Survivor, ...]:
         """What is still alive after the shell's exit."""
 
+    def pause(self) -> None:
+        """Stop reading its output."""
+
     async def keep(self, job: Mapping[str, Any] | None, *, adopt: int | None = None) -> None:
         """Hand the reading of the pipes to the far side: into a job's file, or away (None).
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nacre.command import Streams
-from nacre.output.capture import Captured
+from nacre.output.capture import Captured, Selection
 from nacre.result import Output
 
 
@@ -30,10 +30,12 @@ class Profile:
     grace: float
     streams: Streams
     capture: CaptureShape
-    view: Callable[[Captured], Output]
+    view: Callable[[Captured, Selection], Output]
     """What is shown of a captured stream."""
     environment: Literal["inherited", "filtered"] = "filtered"
     guard: bool = True
+    keeps: bool = False
+    """Whether what outlives its call becomes a job, and the request is read as a coding agent means it."""
     completion_line: bool = False
     """Whether a background job's output file ends with a line that says how it ended."""
     keep_partial: bool = False
@@ -51,6 +53,8 @@ class Background:
     """The newest output so far."""
     why: Literal["asked", "window", "event"] = "asked"
     """What made it a job: the caller, the end of the wait, or the event that was waited for."""
+    event: str | None = None
+    """What has happened, where that was waited for."""
     label: str = ""
     elapsed: float = 0.0
     timeout: float | None = None

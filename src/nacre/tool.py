@@ -7,20 +7,30 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
 from nacre import config
 from nacre import engine as engines
+from nacre.artifacts.urls import standard_router
 from nacre.contracts import contract_named
-from nacre.contracts.contract import Reply, Scene
+from nacre.contracts.contract import Companion, Contract, Reply, Scene
 from nacre.errors import NacreError
 from nacre.execution.live import INTERVAL_SECONDS, LiveTail
+from nacre.jobs.notices import completions, text_of
+from nacre.jobs.status import details_of
+from nacre.jobs.table import Job
+from nacre.keeping import Patience, run_or_keep
+from nacre.planning.normalise import normalise
+from nacre.planning.urls import Resolver, UrlRouter
 from nacre.policy.approval import Approver
 from nacre.profile import Background
+from nacre.request import ShellRequest
 from nacre.result import ShellResult
 from nacre.settings import Settings
+from nacre.warden import children
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +38,15 @@ class Update:
     """The newest output of a running command: its whole current tail."""
 
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A job has ended: what its model should read, and the facts."""
+
+    job_id: str
+    text: str
+    details: dict[str, Any]
 
 
 class Tool:
@@ -48,12 +67,31 @@ class Tool:
         cwd: str | os.PathLike[str] | None = None,
         settings: Settings | None = None,
         approver: Approver | None = None,
+        tools: Collection[str] = (),
+        session: str = "default",
+        skills: Collection[str | os.PathLike[str]] = (),
+        schemes: Mapping[str, Resolver] | None = None,
     ) -> None:
+        """Make a tool of a contract.
+
+        Args:
+            cwd: where its commands run; the process's own directory unless given.
+            approver: asked about commands that a rule says to ask about.
+            tools: names of the other tools that the model has, which the interceptor may point to.
+            session: whose `local://` files these are.
+            skills: directories whose subdirectories are skills, for `skill://`.
+            schemes: further URL schemes and what resolves them to paths.
+        """
         self._contract = contract_named(contract)
         self._cwd = None if cwd is None else os.path.abspath(cwd)
         self._settings = settings
         self._approver = approver
+        self._tools = frozenset(tools)
+        self._session = session
+        self._skills = [Path(root) for root in skills]
+        self._schemes = dict(schemes or {})
         self._engine: engines.Engine | None = None
+        self._router: UrlRouter | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -75,26 +113,62 @@ class Tool:
             self._engine = engines.from_environment(cwd=self.cwd, settings=self._settings, approver=self._approver)
         return self._engine
 
+    @property
+    def urls(self) -> UrlRouter:
+        """What the URLs in commands, variables and directories lead to; a program may register more schemes."""
+        if self._router is None:
+            engine = self.engine
+            self._router = standard_router(
+                engine.artifacts, state_dir=engine.state_dir, session=self._session, skill_roots=self._skills
+            )
+            for scheme, resolver in self._schemes.items():
+                self._router.register(scheme, resolver)
+        return self._router
+
     def schema(self) -> dict[str, Any]:
         """Name, description and input schema, as a model sees them."""
-        return self._contract.schema(Scene(self.cwd))
+        jobs = self.engine.settings.jobs
+        return self._contract.schema(
+            Scene(self.cwd, async_enabled=jobs.async_enabled, window=jobs.auto_background_seconds)
+        )
 
     async def call(self, arguments: object) -> Reply:
         """Run one tool call. Whatever the model sent is answered, not raised."""
         return await self._call(arguments, None)
 
     async def _call(self, arguments: object, live: LiveTail | None) -> Reply:
+        contract = self._contract
+        if isinstance(contract, Companion):
+            try:
+                return await contract.answer(self.engine, arguments)
+            except NacreError as error:
+                return Reply(text=str(error), is_error=True)
         try:
-            return self._contract.present(await self._execute(arguments, live))
+            return contract.present(await self._execute(contract, arguments, live))
         except NacreError as error:
-            return self._contract.refuse(error)
+            return contract.refuse(error)
 
-    async def _execute(self, arguments: object, live: LiveTail | None) -> ShellResult | Background:
-        request = self._contract.decode(arguments)
-        profile = self._contract.profile
+    async def _execute(self, contract: Contract, arguments: object, live: LiveTail | None) -> ShellResult | Background:
+        request = contract.decode(arguments)
+        profile = contract.profile
+        engine = self.engine
+        if profile.keeps:
+            can_lift = engine.backend_for(profile).keeps
+            request = normalise(request, engine.settings, self.urls, tools=self._tools, can_lift=can_lift)
         if request.mode == "background":
-            return await self.engine.background(request, profile, cwd=self.cwd)
-        return await self.engine.run(request, profile, cwd=self.cwd, live=live)
+            return await engine.background(request, profile, cwd=self.cwd)
+        if profile.keeps:
+            patience = Patience(_window(request, engine.settings), request.until)
+            return await run_or_keep(engine, request, profile, cwd=self.cwd, patience=patience, live=live)
+        return await engine.run(request, profile, cwd=self.cwd, live=live)
+
+    async def notices(self) -> AsyncIterator[Notice]:
+        """The jobs of this tool as they end, each once, also those whose program is gone.
+
+        Jobs of other living programs on the same state directory are theirs to hear of.
+        """
+        async for job in completions(self.engine.jobs, _is_ours):
+            yield Notice(job.id, text_of(job), details_of(job))
 
     async def stream(self, arguments: object) -> AsyncIterator[Update | Reply]:
         """Run one tool call and yield its live tail, then the reply.
@@ -112,3 +186,22 @@ class Tool:
         finally:
             call.cancel()
             await asyncio.wait([call])
+
+
+def _is_ours(job: Job) -> bool:
+    """Whether to tell of a job: it was started here, or by a program that is gone."""
+    owner = job.record.get("ownerPid")
+    if owner == os.getpid() or not isinstance(owner, int):
+        return True
+    return children.start_time(owner) != job.record.get("ownerStart")
+
+
+def _window(request: ShellRequest, settings: Settings) -> float | None:
+    """Seconds until a command that goes on becomes a job; None when it is waited for."""
+    threshold = settings.jobs.auto_background_seconds
+    if not settings.jobs.async_enabled or threshold <= 0:
+        return None
+    assert request.timeout is not None
+    window = min(threshold, request.timeout - 1.0)
+    # A command that may live for a second only is not worth moving.
+    return window if window > 0 else None

@@ -16,6 +16,7 @@ LAYERS = [
     {"cli", "mcp", "rpc", "acp", "adapters", "tui", "web"},
     {"tool", "running"},
     {"contracts"},
+    {"keeping"},
     {"engine", "testing"},
     {"sessions", "jobs"},
     {"execution"},

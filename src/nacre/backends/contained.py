@@ -40,9 +40,7 @@ class ContainedBackend:
 
 
 class ContainedProcess:
-    def __init__(
-        self, link: Link, command: Command, listener: Listener, *, job: Mapping[str, Any] | None
-    ) -> None:
+    def __init__(self, link: Link, command: Command, listener: Listener, *, job: Mapping[str, Any] | None) -> None:
         self._loop = asyncio.get_running_loop()
         sock = link.sock
         self._link = link
@@ -186,6 +184,10 @@ class ContainedProcess:
             return ()
         answer = await self._ask({"op": "survivors"})
         return tuple(_survivor(entry) for entry in answer["survivors"])
+
+    def pause(self) -> None:
+        for reader in self._readers.values():
+            reader.pause()
 
     async def keep(self, job: Mapping[str, Any] | None, *, adopt: int | None = None) -> None:
         if self._sock is None:

@@ -244,6 +244,10 @@ class DirectProcess:
     async def survivors(self) -> tuple[Survivor, ...]:
         return self._strays()
 
+    def pause(self) -> None:
+        for reader in self._readers.values():
+            reader.pause()
+
     async def keep(self, job: Mapping[str, Any] | None, *, adopt: int | None = None) -> None:
         if job is not None:
             raise BackendUnavailableError("background jobs need the warden, which cannot run here; see `nacre doctor`")

@@ -95,6 +95,11 @@ class PipeReader:
         while self._read():
             pass
 
+    def pause(self) -> None:
+        """Stop reading; the descriptor stays ours."""
+        if self._fd is not None:
+            self._loop.remove_reader(self._fd)
+
     def take(self) -> int | None:
         """Stop reading and give the descriptor away; None when the pipe has been closed."""
         fd, self._fd = self._fd, None

@@ -157,8 +157,10 @@ class Warden:
 
     def forget(self) -> None:
         """In a forked child: drop the copies of the parent's sockets without a word to the far side."""
-        for held in [*self._live, *self._idle, *([self._control] if self._control else [])]:
-            held.close()
+        for link in {*self._live, *self._idle}:
+            link.close()
+        if self._control is not None:
+            self._control.close()
         self.__init__()  # type: ignore[misc]
 
 

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import importlib
 
-from nacre.contracts.contract import Contract
+from nacre.contracts.contract import Companion, Contract
 from nacre.errors import InvalidRequestError
 
 # Name → module and class; imported when asked for.
-_CONTRACTS = {"basic": ("nacre.contracts.basic", "Basic"), "modes": ("nacre.contracts.modes", "Modes")}
+_CONTRACTS = {
+    "basic": ("nacre.contracts.basic", "Basic"),
+    "modes": ("nacre.contracts.modes", "Modes"),
+    "workspace": ("nacre.contracts.workspace", "Workspace"),
+    "job": ("nacre.contracts.job", "Job"),
+    "read": ("nacre.contracts.read", "Read"),
+}
 
 
 def contract_names() -> list[str]:
     return list(_CONTRACTS)
 
 
-def contract_named(name: str) -> Contract:
+def contract_named(name: str) -> Contract | Companion:
     if name not in _CONTRACTS:
         raise InvalidRequestError(f"there is no contract {name!r}; there are {', '.join(_CONTRACTS)}", field="contract")
     module, attribute = _CONTRACTS[name]
-    contract: Contract = getattr(importlib.import_module(module), attribute)()
+    contract: Contract | Companion = getattr(importlib.import_module(module), attribute)()
     return contract

@@ -11,7 +11,7 @@ from typing import Any
 from nacre.contracts.contract import Reply, Scene
 from nacre.contracts.fields import arguments_of, command_of
 from nacre.errors import NacreError
-from nacre.output.capture import Captured
+from nacre.output.capture import EVERYTHING, Captured, Selection
 from nacre.output.decode import CHARACTER_BYTES, fit_head
 from nacre.profile import Background, CaptureShape, Profile
 from nacre.request import ShellRequest
@@ -22,7 +22,7 @@ SUFFIX = "... (truncated)"
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
 
 
-def view(captured: Captured) -> Output:
+def view(captured: Captured, selection: Selection = EVERYTHING) -> Output:
     """The first megabyte, cut on a character border, then the suffix."""
     source = captured.whole if captured.whole is not None else captured.head
     text, kept = fit_head(source, LIMIT_BYTES)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from nacre.errors import NacreError
 from nacre.profile import Background, Profile
 from nacre.request import ShellRequest
 from nacre.result import ShellResult
+
+if TYPE_CHECKING:
+    from nacre.engine import Engine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,3 +58,14 @@ class Contract(Protocol):
 
     def refuse(self, error: NacreError) -> Reply:
         """What the model reads when nothing was run."""
+
+
+@runtime_checkable
+class Companion(Protocol):
+    """A tool beside the shell: it runs nothing, it answers from what the engine keeps."""
+
+    def schema(self, scene: Scene) -> dict[str, Any]:
+        """Name, description and input schema, as the model sees them."""
+
+    async def answer(self, engine: Engine, arguments: object) -> Reply:
+        """What the model reads; raises NacreError for what cannot be answered."""

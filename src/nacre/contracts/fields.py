@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal, overload
 
 from nacre.errors import InvalidRequestError
 from nacre.request import check_command
@@ -35,6 +35,24 @@ def command_of(arguments: Mapping[str, Any]) -> str:
         raise InvalidRequestError(f"field 'command' must be a string, got {_show(command)}", field="command")
     check_command(command)
     return command
+
+
+@overload
+def number_of(fields: Mapping[str, Any], name: str, *, least: int) -> int | None: ...
+@overload
+def number_of(fields: Mapping[str, Any], name: str, *, least: int, whole: Literal[False]) -> float | None: ...
+def number_of(fields: Mapping[str, Any], name: str, *, least: int, whole: bool = True) -> float | None:
+    """A number that is at least `least`; None when the field was not given."""
+    value = fields.get(name)
+    if value is None:
+        return None
+    # JSON knows one kind of number: 5.0 is a whole one.
+    if isinstance(value, float) and whole and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int if whole else int | float) or not value >= least:
+        kind = "a whole number" if whole else "a number"
+        raise InvalidRequestError(f"field '{name}' must be {kind} of at least {least}, got {_show(value)}", field=name)
+    return value
 
 
 def _show(value: object) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from nacre.contracts.contract import Reply, Scene
 from nacre.contracts.fields import arguments_of, command_of
 from nacre.errors import InvalidRequestError, NacreError, RefusedError, RequestError
-from nacre.output.capture import Captured
+from nacre.output.capture import EVERYTHING, Captured, Selection
 from nacre.output.decode import CHARACTER_BYTES, decode, fit_head, fit_tail
 from nacre.output.sizes import human_size
 from nacre.profile import Background, CaptureShape, Profile
@@ -46,7 +46,7 @@ For complex scripts, write them to a file first and then execute the file.
 <pwd>{working_directory}</pwd>"""
 
 
-def view(captured: Captured) -> Output:
+def view(captured: Captured, selection: Selection = EVERYTHING) -> Output:
     """All of it up to the limit; beyond, the first and the last 4 KiB around a snip."""
     text = decode(captured.whole) if captured.whole is not None else None
     truncation = None

@@ -6,13 +6,13 @@ Pure translation: what the model sent to a request, what happened to a text and 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 from nacre.contracts.contract import Reply, Scene
 from nacre.contracts.fields import arguments_of, command_of
 from nacre.errors import InterceptedError, InvalidRequestError, NacreError, WorkingDirectoryError
-from nacre.output.capture import Captured
-from nacre.output.render import INLINE_BYTES, Selection, render
+from nacre.output.capture import EVERYTHING, Captured, Selection
+from nacre.output.render import INLINE_BYTES, render
 from nacre.output.sizes import human_size
 from nacre.profile import Background, CaptureShape, Profile
 from nacre.request import ShellRequest
@@ -46,6 +46,29 @@ BACKGROUND = """\
 - A job's result is delivered when it ends. Do not poll with sleep, ps or tail: use the `job` tool (poll waits for you)."""
 
 
+def view(captured: Captured, selection: Selection = EVERYTHING) -> Output:
+    """The readable view; what is left out is told as whole lines."""
+    rendered = render(captured, selection)
+    truncation = None
+    if rendered.truncated:
+        kept: Literal["head", "tail", "both"] = "head" if rendered.head_lines else "tail"
+        truncation = Truncation(
+            kept="both" if rendered.head_lines and rendered.tail_lines else kept,
+            omitted_bytes=rendered.omitted_bytes,
+            omitted_lines=rendered.omitted_lines,
+            head_lines=rendered.head_lines,
+            tail_lines=rendered.tail_lines,
+        )
+    return Output(
+        text=rendered.text,
+        total_bytes=captured.total_bytes,
+        total_lines=captured.total_lines,
+        truncation=truncation,
+        capped_lines=rendered.capped_lines,
+        artifact=captured.artifact,
+    )
+
+
 class Workspace:
     profile = Profile(
         contract="workspace",
@@ -53,7 +76,8 @@ class Workspace:
         grace=5.0,
         streams="merged",
         capture=CaptureShape(whole_bytes=WHOLE_BYTES, head_bytes=END_BYTES, tail_bytes=END_BYTES),
-        view=lambda captured: view(captured, Selection()),
+        view=view,
+        keeps=True,
     )
 
     def schema(self, scene: Scene) -> dict[str, Any]:
@@ -200,31 +224,10 @@ def _variables(value: Any) -> dict[str, str] | None:
 # Presenting.
 
 
-def view(captured: Captured, selection: Selection) -> Output:
-    """The readable view; what is left out is told as whole lines."""
-    rendered = render(captured, selection)
-    truncation = None
-    if rendered.truncated:
-        kept = "both" if rendered.head_lines and rendered.tail_lines else "head" if rendered.head_lines else "tail"
-        truncation = Truncation(
-            kept=kept,  # type: ignore[arg-type]
-            omitted_bytes=rendered.omitted_bytes,
-            omitted_lines=rendered.omitted_lines,
-            head_lines=rendered.head_lines,
-            tail_lines=rendered.tail_lines,
-        )
-    return Output(
-        text=rendered.text,
-        total_bytes=captured.total_bytes,
-        total_lines=captured.total_lines,
-        truncation=truncation,
-        capped_lines=rendered.capped_lines,
-        artifact=captured.artifact,
-    )
-
-
 def present_result(result: ShellResult) -> Reply:
     lines = [result.text.rstrip("\n") or "(no output)", "", f"Wall time: {result.elapsed:.2f} seconds", *result.notices]
+    if result.adopted is not None:
+        lines.append(f"What it left running goes on as background job {result.adopted}; its output is kept there")
     status = _status(result)
     if status is not None:
         lines += ["", status]
@@ -297,10 +300,15 @@ def _details(result: ShellResult) -> dict[str, Any]:
 
 
 def _timeouts(result: ShellResult | Background) -> dict[str, Any]:
-    details: dict[str, Any] = {"timeoutSeconds": result.timeout}
+    details: dict[str, Any] = {"timeoutSeconds": _whole(result.timeout)}
     if result.requested_timeout is not None:
-        details["requestedTimeoutSeconds"] = result.requested_timeout
+        details["requestedTimeoutSeconds"] = _whole(result.requested_timeout)
     return details
+
+
+def _whole(seconds: float | None) -> float | int | None:
+    """300 rather than 300.0, as the caller wrote it."""
+    return int(seconds) if seconds is not None and seconds == int(seconds) else seconds
 
 
 def _meta(output: Output) -> dict[str, Any]:
@@ -341,6 +349,8 @@ def present_background(job: Background) -> Reply:
     if preview := job.preview.rstrip():
         lines += [preview, ""]
     lines += list(job.notices)
+    if job.event is not None:
+        lines.append(f"Happened after {job.elapsed:.2f} seconds: {job.event}. The command goes on.")
     lines.append(f"Background job {job.job_id} started: {job.label}")
     lines.append(
         "Its result will be delivered when it ends. Do other work meanwhile; do not poll with sleep, ps or tail. "

@@ -11,7 +11,7 @@ from nacre.artifacts.spill import Spill
 from nacre.artifacts.store import ArtifactStore
 from nacre.artifacts.writer import ArtifactWriter
 from nacre.execution.live import LiveTail
-from nacre.output.capture import Captured
+from nacre.output.capture import EVERYTHING, Captured, Selection
 from nacre.output.redact import Redactor
 from nacre.output.window import Window
 from nacre.process import SIDE
@@ -44,6 +44,7 @@ class Capture:
         settings: OutputSettings,
         *,
         redactor: Redactor,
+        selection: Selection = EVERYTHING,
         side: bool = False,
         live: LiveTail | None = None,
         passthrough: Passthrough | None = None,
@@ -55,6 +56,7 @@ class Capture:
 
         shape = profile.capture
         self._profile = profile
+        self._selection = selection
         self._store = store
         self._redactors = [redactor.fresh() for _ in _KINDS[profile.streams]] if redactor else []
         self._live = live
@@ -102,19 +104,30 @@ class Capture:
         outputs = []
         problems = []
         for spill in self._spills:
-            shown = None if spill.window.overflowed else self._profile.view(_captured(spill.window, None))
+            shown = None if spill.window.overflowed else self._view(spill.window, None)
             # What the view cuts must be on disk, even if the window still holds all of it.
             if keep_all or (shown is not None and _is_cut(shown)):
                 spill.keep()
             result = spill.finish()
             if shown is None or result.artifact is not None:
-                shown = self._profile.view(_captured(result.window, result.artifact))
+                shown = self._view(result.window, result.artifact)
             outputs.append(shown)
             if result.error is not None:
                 problems.append(f"the full output could not be kept: {result.error}")
         if self._side is not None:
             outputs[0] = self._with_side(outputs[0], self._side, problems)
         return outputs, problems
+
+    def _view(self, window: Window, artifact: ArtifactRef | None) -> Output:
+        captured = Captured(
+            whole=window.whole,
+            head=window.head,
+            tail=window.tail,
+            total_bytes=window.total_bytes,
+            total_lines=window.total_lines,
+            artifact=artifact,
+        )
+        return self._profile.view(captured, self._selection)
 
     def _with_side(self, output: Output, side: Spill, problems: list[str]) -> Output:
         """The output with the artifact of the whole, of which a last stage showed only a part."""
@@ -177,14 +190,3 @@ def _write_new(path: str, data: bytes) -> None:
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     with open(fd, "wb") as file:
         file.write(data)
-
-
-def _captured(window: Window, artifact: ArtifactRef | None) -> Captured:
-    return Captured(
-        whole=window.whole,
-        head=window.head,
-        tail=window.tail,
-        total_bytes=window.total_bytes,
-        total_lines=window.total_lines,
-        artifact=artifact,
-    )

@@ -193,6 +193,11 @@ class Run:
         if self._process is not None and self.survivors:
             await self._process.keep(None)
 
+    def pause(self) -> None:
+        """Read no more here: what comes next is for whoever takes over."""
+        assert self._process is not None
+        self._process.pause()
+
     async def keep(self, job: Mapping[str, Any]) -> None:
         """Make the running command a job: the far side reads its output from here on."""
         assert self._process is not None

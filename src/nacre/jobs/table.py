@@ -26,16 +26,6 @@ _DIRECTORY = re.compile(rf"{PREFIX}([1-9]\d*)\Z")
 UNBORN_SECONDS = 60.0
 
 
-# A label recognises a job in a list; the record has the whole command.
-LABEL_CHARACTERS = 120
-
-
-def label_of(command: str) -> str:
-    """The command on one line, cut to a length that a list can show."""
-    line = " ".join(command.split())
-    return line if len(line) <= LABEL_CHARACTERS else f"{line[: LABEL_CHARACTERS - 3]}..."
-
-
 @dataclass(frozen=True, slots=True)
 class Job:
     """A job as it is on disk now."""

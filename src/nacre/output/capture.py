@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from nacre.result import ArtifactRef
 
@@ -17,3 +18,15 @@ class Captured:
     total_lines: int
     """Lines, an unterminated last one counted."""
     artifact: ArtifactRef | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which lines are wanted; by default as many as fit."""
+
+    head: int | None = None
+    tail: int | None = None
+    keep: Literal["both", "tail"] = "both"
+
+
+EVERYTHING = Selection()

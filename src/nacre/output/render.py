@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
 
-from nacre.output.capture import Captured
+from nacre.output.capture import EVERYTHING, Captured, Selection
 from nacre.output.decode import decode
 from nacre.output.escapes import strip
 from nacre.output.lines import cap_lines, settle
@@ -20,15 +19,6 @@ from nacre.output.sizes import human_size
 INLINE_BYTES = 50 * 1024
 HEAD_BYTES = 20 * 1024
 COLUMN_BYTES = 768
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """Which lines are wanted; by default as many as fit."""
-
-    head: int | None = None
-    tail: int | None = None
-    keep: Literal["both", "tail"] = "both"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +53,9 @@ class _Line:
         return len(self.text.encode("utf-8", "surrogatepass")) + 1
 
 
-def render(captured: Captured, selection: Selection = Selection()) -> Rendered:
+def render(captured: Captured, selection: Selection = EVERYTHING) -> Rendered:
     """The view of a captured output."""
-    if captured.whole is not None and selection == Selection():
+    if captured.whole is not None and selection.head is None and selection.tail is None:
         text = settle(strip(decode(captured.whole)))
         capped = cap_lines(text, COLUMN_BYTES)
         if len(capped.text.encode("utf-8", "surrogatepass")) <= INLINE_BYTES:
@@ -155,9 +145,7 @@ def _ends_open(captured: Captured) -> bool:
     return not captured.tail.endswith(b"\n")
 
 
-def _join(
-    head: list[_Line], tail: list[_Line], omitted_lines: int, omitted_bytes: int, *, ends_open: bool
-) -> str:
+def _join(head: list[_Line], tail: list[_Line], omitted_lines: int, omitted_bytes: int, *, ends_open: bool) -> str:
     pieces = [line.text for line in head]
     if omitted_bytes and head and tail:
         pieces.append(f"[… {omitted_lines} lines, {human_size(omitted_bytes)} omitted …]")

@@ -5,7 +5,7 @@ Undecodable bytes become U+FFFD and so grow when shown; limits are asked of the 
 
 from __future__ import annotations
 
-from nacre.output.capture import Captured
+from nacre.output.capture import EVERYTHING, Captured, Selection
 from nacre.output.decode import decode, fit_head, fit_tail
 from nacre.output.sizes import human_size
 from nacre.result import Output, Truncation
@@ -16,7 +16,7 @@ HEAD_BYTES = 20 * 1024
 TAIL_BYTES = INLINE_BYTES - HEAD_BYTES
 
 
-def head_and_tail(captured: Captured) -> Output:
+def head_and_tail(captured: Captured, selection: Selection = EVERYTHING) -> Output:
     """All of a small output; of a larger one the beginning and the end around an exact omission marker."""
     text = decode(captured.whole) if captured.whole is not None else None
     truncation = None

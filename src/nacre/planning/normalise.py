@@ -5,18 +5,21 @@ Nothing is changed silently: what matters to the reader is a notice. The guard j
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Collection
 from dataclasses import replace
 
 from nacre.command import SIDE_FD
 from nacre.errors import InterceptedError, InvalidRequestError
 from nacre.planning.urls import UrlRouter, expand_command, expand_value
-from nacre.policy.interceptor import intercept
+from nacre.policy.interceptor import Interceptor, compile_rules, intercept
 from nacre.request import Lifted, ShellRequest
 from nacre.script.rewrite import lift_cd, trailing_window
 from nacre.settings import Settings
 
 SHORTEST_SECONDS, LONGEST_SECONDS = 1.0, 3600.0
+_JOINT = re.compile(r"\s*(\|&?)\s*")
 
 
 def normalise(
@@ -36,7 +39,9 @@ def normalise(
     if cwd is None and (prefix := lift_cd(script)) is not None:
         script, cwd = prefix.rest, prefix.path
     if settings.policy.interceptor:
-        _intercept(request.command, script, tools)
+        better = intercept(request.command, _interceptor(), tools=tools, without_cd=script)
+        if better is not None:
+            raise InterceptedError(better.message, tool=better.tool)
     lifted: Lifted | None = None
     if settings.output.lift_head_tail and request.until is None and request.mode == "foreground":
         script, lifted = _lift(script, request, can_lift=can_lift)
@@ -47,7 +52,7 @@ def normalise(
     return replace(
         request,
         script=None if expanded == request.command else expanded,
-        cwd=None if cwd is None else expand_value(cwd, router),
+        cwd=None if cwd is None else expand_value(cwd, router, purpose="cwd"),
         env=None if request.env is None else {name: expand_value(text, router) for name, text in request.env.items()},
         timeout=timeout,
         requested_timeout=requested,
@@ -56,30 +61,27 @@ def normalise(
     )
 
 
-def _intercept(written: str, script: str, tools: Collection[str]) -> None:
-    for candidate in dict.fromkeys((written, script)):
-        found = intercept(candidate, tools)
-        if found is not None:
-            raise InterceptedError(f"Blocked: {found.message}\n\n{written}", tool=found.tool)
+@functools.cache
+def _interceptor() -> Interceptor:
+    return compile_rules()
 
 
 def _lift(script: str, request: ShellRequest, *, can_lift: bool) -> tuple[str, Lifted | None]:
     window = trailing_window(script)
     if window is None:
         return script, None
-    producer = script[: window.producer_end]
-    explicit = request.head is not None or request.tail is not None
-    if explicit:
+    if request.head is not None or request.tail is not None:
         # The caller's own numbers win: the stage goes, and they select from the whole output.
-        return producer, None
-    if window.kind == "head":
-        return script, Lifted(stage=window.stage, producer=-2, side=False)
-    if not can_lift:
-        return script, Lifted(stage=window.stage, producer=-2, side=False)
-    connector = script[window.producer_end : window.stage_start]
-    return f"{producer}{connector}tee /dev/fd/{SIDE_FD} | {script[window.stage_start :]}", Lifted(
-        stage=window.stage, producer=-3, side=True
-    )
+        return window.producer, None
+    joint = _JOINT.match(script, window.producer_end)
+    assert joint is not None
+    stage = script[joint.end() :].strip()
+    shown = f"{joint[1]} {stage}"
+    if window.kind == "head" or not can_lift:
+        return script, Lifted(stage=shown, producer=-2, side=False)
+    # The real tail still selects, so what is read cannot change; the copy beside it is what is kept.
+    copied = f"{window.producer}{joint[0]}tee /dev/fd/{SIDE_FD} | {stage}"
+    return copied, Lifted(stage=shown, producer=-3, side=True)
 
 
 def _clamp(timeout: float | None, default: float) -> tuple[float, float | None, list[str]]:

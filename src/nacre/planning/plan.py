@@ -16,12 +16,22 @@ from nacre.request import ShellRequest
 from nacre.settings import EnvironmentSettings, Settings
 
 
+# A label recognises a job in a list; the record has the whole command.
+LABEL_CHARACTERS = 120
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     command: Command
     redactor: Redactor
     """Knows the values that were taken out of the environment; false when there were none."""
     request: ShellRequest
+
+    @property
+    def label(self) -> str:
+        """The command on one line, cut to a length that a list can show, without hidden values."""
+        line = " ".join(self.redactor.redact_text(self.request.command).split())
+        return line if len(line) <= LABEL_CHARACTERS else f"{line[: LABEL_CHARACTERS - 3]}..."
 
 
 def plan(request: ShellRequest, profile: Profile, settings: Settings, *, cwd: str, environ: Mapping[str, str]) -> Plan:

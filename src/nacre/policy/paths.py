@@ -34,7 +34,6 @@ _SYSTEM_TREES: Final = frozenset(
 _PERSONAL: Final = frozenset((".ssh", ".gnupg", ".config", "Documents", "Desktop", "Pictures"))
 _REPOSITORY: Final = frozenset(("objects", "refs"))
 _HOMES: Final = frozenset(("home", "Users"))
-_EVERY_NAME: Final = re.compile(r"\.{0,2}[*?]*\*[*?]*|\[[!^]\.\][*?]*|\.\[[!^]\.\][*?]*")
 _MARKED: Final = re.compile("[" + "".join(MARKS) + "]")
 
 
@@ -84,7 +83,11 @@ def is_here_or_above(path: str) -> bool:
 
 
 def _everything(name: str) -> bool:
-    return _EVERY_NAME.fullmatch(name) is not None
+    """Whether the name is a glob that leaves nothing out: `*`, `.*`, `?*`, `.[!.]*` and their like."""
+    if "*" not in name:
+        return False
+    body = name.removeprefix(".").removeprefix(".").removeprefix("[!.]").removeprefix("[^.]")
+    return "*" in body and not body.strip("*?")
 
 
 def _place(path: str) -> _Place:

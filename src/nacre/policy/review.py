@@ -6,13 +6,13 @@ limits, or a check that takes too long ends as a denial by rule `unchecked`.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from nacre.policy import embedded, git, machine, removal
 from nacre.policy.rule_file import Rule, rules_verdict
 from nacre.policy.verdict import ALLOWED, Verdict, strictest
-from nacre.script.alphabet import clean
+from nacre.script.alphabet import HOME, PWD, clean
 from nacre.script.budget import DEFAULT_SECONDS, Budget
 from nacre.script.invocation import Invocation, Reading
 from nacre.script.tree import UnreadableError
@@ -28,6 +28,32 @@ class Policy:
 
     profile: Profile = "default"
     rules: tuple[Rule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the caller knows of the place where the command would run."""
+
+    environment: dict[str, str]
+    cwd: str | None
+    home: str | None
+
+    def placed(self, invocation: Invocation) -> Invocation:
+        """The invocation with literal paths to here and home written as what they are."""
+        argv = tuple(self._placed_word(word) for word in invocation.argv)
+        return invocation if argv == invocation.argv else replace(invocation, argv=argv)
+
+    def _placed_word(self, word: str) -> str:
+        if not word.startswith("/"):
+            return word
+        for path, mark in ((self.home, HOME), (self.cwd, PWD)):
+            place = (path or "").rstrip("/")
+            if place and (word + "/").startswith(place + "/"):
+                return mark + word[len(place) :]
+            above = word.rstrip("/")
+            if above and (place + "/").startswith(above + "/"):
+                return mark + "/.." * place[len(above) :].count("/")
+        return word
 
 
 DEFAULT_POLICY: Final = Policy()
@@ -50,16 +76,20 @@ def review(
     policy: Policy = DEFAULT_POLICY,
     *,
     environment: Mapping[str, str] | None = None,
+    cwd: str | None = None,
+    home: str | None = None,
     seconds: float = DEFAULT_SECONDS,
 ) -> Verdict:
     """Judge a command before it runs.
 
-    `environment` holds variables of the tool's environment whose values may be used to resolve `$NAME`.
+    `environment` holds variables of the tool's environment whose values may be used to resolve `$NAME`; `cwd` and
+    `home` are the absolute paths that literal paths are compared with.
     """
     try:
         if not policy.rules and policy.profile == "default" and _is_plain(command):
             return ALLOWED
-        return _review(command, policy, dict(environment or {}), Budget(seconds))
+        surroundings = Surroundings(dict(environment or {}), cwd, home)
+        return _review(command, policy, surroundings, Budget(seconds))
     except UnreadableError as exc:
         return unchecked(str(exc))
     # The guard must not fail open, whatever is wrong with it: every error is a denial.
@@ -79,16 +109,18 @@ def _is_plain(command: str) -> bool:
     return _NOTHING_TO_EXPAND.fullmatch(command) is not None and _NAMED.search(command) is None
 
 
-def _review(command: str, policy: Policy, environment: dict[str, str], budget: Budget) -> Verdict:
-    verdicts = [_judge(command, policy, environment, budget)]
+def _review(command: str, policy: Policy, surroundings: Surroundings, budget: Budget) -> Verdict:
+    verdicts = [_judge(command, policy, surroundings, budget)]
     if "\r" in command and verdicts[0].decision != "deny":
         # Run as given the carriage return is part of a word; a terminal or a converter would drop it.
-        verdicts.append(_judge(command.replace("\r", ""), policy, environment, budget))
+        verdicts.append(_judge(command.replace("\r", ""), policy, surroundings, budget))
     return strictest(verdicts)
 
 
-def _judge(command: str, policy: Policy, environment: dict[str, str], budget: Budget) -> Verdict:
-    reading = read_script(clean(command), budget=budget, environment=environment)
+def _judge(command: str, policy: Policy, surroundings: Surroundings, budget: Budget) -> Verdict:
+    reading = read_script(clean(command), budget=budget, environment=surroundings.environment)
+    if surroundings.cwd is not None or surroundings.home is not None:
+        reading = replace(reading, invocations=tuple(surroundings.placed(item) for item in reading.invocations))
     denial = built_in_verdict(reading)
     if denial is not None:
         return denial

@@ -28,6 +28,8 @@ _SOUGHT: Final = frozenset(("rm", "git")) | SHELLS
 _STARTS_SHELL: Final = frozenset(
     ("sudo", "su", "doas", "chroot", "unshare", "nsenter", "runuser", "fakeroot", "script", "newgrp", "parallel")
 )
+# Options are matched with expressions that may look at each letter for each other letter.
+_MAX_OPTION: Final = 2_000
 Lookup: TypeAlias = Literal["all", "builtins", "programs"]
 """What a name may stand for: functions too, builtins and programs, or programs only."""
 _LOOKUPS: Final[dict[str, Lookup]] = {
@@ -41,6 +43,8 @@ def execute(walk: "Walk", argv: tuple[str, ...], call: "Call", *, lookup: Lookup
     if len(argv) > 1 and is_unset(argv[0]):
         # `$SUDO rm x`: with the variable unset the next word is the program.
         execute(walk, argv[1:], call, lookup=lookup)
+    if any(len(word) > _MAX_OPTION and word.startswith("-") for word in argv):
+        raise UnreadableError("an option is too long")
     name = plain(argv[0]).replace(OUTSIDE, "")
     scope = walk.scope
     if lookup == "all" and name in scope.functions:

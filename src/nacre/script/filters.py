@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 from nacre.script.alphabet import UNKNOWN
 from nacre.script.escapes import decode
 
+_MAX_SCRIPT: Final = 2_000
 Argv: TypeAlias = tuple[str, ...]
 
 
@@ -97,7 +98,7 @@ def _tr(text: str, words: Argv) -> str | None:
 def _sed(text: str, words: Argv) -> str | None:
     scripts = [word for word in words if not word.startswith("-")]
     quiet = any(re.fullmatch(r"-[a-zA-Z]*n[a-zA-Z]*|--quiet|--silent", word) for word in words)
-    if not scripts or quiet:
+    if not scripts or quiet or len(scripts[0]) > _MAX_SCRIPT:
         return None
     for script in re.split(r";(?=s)", scripts[0]):
         match = re.fullmatch(r"s(.)(.*?)(?<!\\)\1(.*?)(?<!\\)\1([gIi0-9]*)", script, re.DOTALL)

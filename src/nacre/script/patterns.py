@@ -14,7 +14,7 @@ _MAX_STEPS: Final = 2_000_000
 
 
 @lru_cache(maxsize=512)
-def pattern_regex(pattern: str, *, greedy: bool = True) -> re.Pattern[str] | None:
+def pattern_regex(pattern: str) -> re.Pattern[str] | None:
     """The regular expression of a shell pattern, None when a part of it is not known or it is malformed."""
     if is_opaque(pattern):
         return None
@@ -23,7 +23,9 @@ def pattern_regex(pattern: str, *, greedy: bool = True) -> re.Pattern[str] | Non
     while pos < len(pattern):
         char = pattern[pos]
         if char == "*":
-            out.append(".*" if greedy else ".*?")
+            # A row of stars is one star; as many `.*` would take for ever to fail.
+            if out[-1:] != [".*"]:
+                out.append(".*")
         elif char == "?":
             out.append(".")
         elif char == "[":

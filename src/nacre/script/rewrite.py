@@ -18,7 +18,7 @@ _ESCAPED_IN_QUOTES: Final = frozenset('"\\$`')
 _SIZE: Final = re.compile(
     r"-(?P<short>[nc])(?P<value>\d+)|-(?P<number>\d+)|--(?P<long>lines|bytes)=(?P<long_value>\d+)", re.ASCII
 )
-_NOTHING_MORE: Final = re.compile(r"[\s;]*(?:#.*)?\s*")
+_NOTHING_MORE: Final = re.compile(r"[\s;]*(?:#.*\s*)?")
 _JOINED_ERRORS: Final = re.compile(r"2>\s*&1\s*$")
 
 

@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from nacre.script import builtins as shell_builtins
-from nacre.script.alphabet import PWD, UNKNOWN, clean, is_opaque, plain, settled
+from nacre.script.alphabet import PWD, UNKNOWN, clean, plain, settled
 from nacre.script.budget import Budget
 from nacre.script.dataflow import MAX_ALTERNATIVES, Alternatives, Function, Scope, Value, merge
+from nacre.script.effects import Effects
 from nacre.script.execute import execute
 from nacre.script.invocation import Invocation, Reading
 from nacre.script.known_programs import NOT_RUNNING_OTHERS
 from nacre.script.parser import second_reading
 from nacre.script.reader import read
 from nacre.script.tree import (
-    Assignment,
     Block,
     Branch,
     Close,
@@ -27,10 +27,9 @@ from nacre.script.tree import (
     Heredoc,
     Open,
     Program,
-    Redirect,
     UnreadableError,
 )
-from nacre.script.words import expand, expand_text, expand_words
+from nacre.script.words import expand_text, expand_words
 
 # codex flags more than eight wrappers; nobody writes that by hand.
 MAX_WRAPPERS: Final = 8
@@ -67,12 +66,11 @@ class Call:
     via: tuple[str, ...] = ()
 
 
-class Walk:
+class Walk(Effects):
     """The state of one walk."""
 
     def __init__(self, budget: Budget, scope: Scope) -> None:
-        self.budget = budget
-        self.scope = scope
+        super().__init__(budget, scope)
         self.found: list[Invocation] = []
         self.output: list[str] = []
         self.stdin: str | None = None
@@ -85,7 +83,6 @@ class Walk:
         self.span: tuple[int, int] | None = None
         self.damaged = False
         self.background = False
-        self.consumers: dict[str, Program] = {}
         self.calling: list[str] = []
         self.recursive: list[str] = []
         self.last_argv: tuple[str, ...] = ()
@@ -154,7 +151,7 @@ class Walk:
 
     def _opened(self, block: Block, first: int) -> _OpenBlock:
         opened = _OpenBlock(block, first, self.scope, self.output, self.stdin)
-        stdin, _, _ = self._redirects(block.redirects) if block.redirects else (None, (), None)
+        stdin, _, _ = self.open_redirects(block.redirects) if block.redirects else (None, (), None)
         if block.pipe_in:
             self.stdin = self.piped
         elif stdin is not None:
@@ -242,7 +239,7 @@ class Walk:
             return
         for redirect in block.redirects:
             if redirect.operator in (">", ">>", ">|", "&>") and not isinstance(redirect.target, Heredoc):
-                self._write(expand_text(redirect.target, self)[0], text, append=redirect.operator == ">>")
+                self.write_file(expand_text(redirect.target, self)[0], text, append=redirect.operator == ">>")
         if block.pipe_out:
             self.piped, self.upstream = text, self.last_argv
         else:
@@ -281,11 +278,11 @@ class Walk:
         targets: tuple[tuple[str, str], ...] = ()
         sink: tuple[str, str] | None = None
         if command.redirects:
-            given, targets, sink = self._redirects(command.redirects)
+            given, targets, sink = self.open_redirects(command.redirects)
             stdin = given if given is not None else stdin
         words = command.words
         if not words:
-            self._assign(command.assignments)
+            self.assign_all(command.assignments)
             if targets:
                 self.found.append(Invocation((), span, targets=targets, directory=self.scope.directory))
             return ""
@@ -294,7 +291,7 @@ class Walk:
         if command.assignments:
             if words[0].fixed not in shell_builtins.DECLARING:
                 kept = {item.name: self.scope.variables.get(item.name) for item in command.assignments}
-            self._assign(command.assignments)
+            self.assign_all(command.assignments)
             environment = tuple((a.name, _scalar(self.scope.lookup(a.name)[0])) for a in command.assignments)
         call = Call(span, stdin, upstream, targets, environment, self.via)
         output = ""
@@ -312,7 +309,7 @@ class Walk:
             else:
                 self.scope.variables[name] = before
         if sink is not None:
-            self._write(sink[1], output, append=sink[0] == ">>")
+            self.write_file(sink[1], output, append=sink[0] == ">>")
             return ""
         return output
 
@@ -382,84 +379,6 @@ class Walk:
                     step.end += start
                     step.pipe_in = step.pipe_out = False
                     self._command(step)
-
-    def _assign(self, assignments: list[Assignment]) -> None:
-        for item in assignments:
-            values: Alternatives
-            if item.values is not None:
-                lists = expand_words(item.values, self)
-                values = tuple(tuple(settled(part) for part in fields) for fields in lists)
-                self._assign_keys(item.name, lists[0])
-            elif item.value is not None:
-                values = tuple(plain(text) for text in expand_text(item.value, self))
-            else:
-                values = ("",)
-            name = item.name
-            if item.index is not None:
-                index = plain(expand_text(item.index, self)[0])
-                self.scope.assign(f"{name}[{index}]", values)
-                self.scope.append(name, tuple((v,) if isinstance(v, str) else v for v in values))
-            elif item.append:
-                self.scope.append(name, values)
-            else:
-                self.scope.assign(name, values)
-
-    def _assign_keys(self, name: str, fields: tuple[str, ...]) -> None:
-        """`name=([key]=value …)`."""
-        for text in fields:
-            key, equals, value = plain(text).partition("]=")
-            if equals and key.startswith("["):
-                self.scope.assign(f"{name}[{key[1:]}]", (value,))
-
-    def _redirects(
-        self, redirects: list[Redirect]
-    ) -> tuple[str | None, tuple[tuple[str, str], ...], tuple[str, str] | None]:
-        """The input text, all targets, and where standard output goes."""
-        stdin: str | None = None
-        targets: list[tuple[str, str]] = []
-        sink: tuple[str, str] | None = None
-        for redirect in redirects:
-            target = redirect.target
-            if isinstance(target, Heredoc):
-                text = plain(expand_text(target.body, self)[0]) if target.body is not None else ""
-                stdin = self._input(redirect.descriptor, text, stdin)
-                continue
-            fields = expand(target, self)[0] if redirect.operator != "<<<" else ()
-            text = fields[0] if fields else expand_text(target, self)[0]
-            match redirect.operator:
-                case "<<<":
-                    stdin = self._input(redirect.descriptor, plain(text) + "\n", stdin)
-                case "<" | "<>":
-                    content = self.scope.file(plain(text))
-                    stdin = self._input(redirect.descriptor, UNKNOWN if content is None else content, stdin)
-                case "<&":
-                    stdin = self.scope.file("/dev/fd/" + plain(text)) or stdin
-                case _:
-                    targets.append((redirect.operator, text))
-                    to_file = redirect.operator in (">", ">>", ">|", "&>", "&>>")
-                    if to_file and redirect.descriptor in ("", "1"):
-                        sink = (redirect.operator, text)
-        return stdin, tuple(targets), sink
-
-    def _input(self, descriptor: str, text: str, stdin: str | None) -> str | None:
-        """Open a text for reading: on standard input, or on another descriptor that is read later."""
-        if descriptor in ("", "0"):
-            return text
-        self.scope.keep_file("/dev/fd/" + descriptor, text)
-        return stdin
-
-    def _write(self, path: str, text: str, *, append: bool = False) -> None:
-        """Remember what the script wrote to a file, and feed it to `>(…)`."""
-        path = plain(path)
-        if path in self.consumers:
-            self.captured(self.consumers[path], text)
-        elif not is_opaque(path) and path not in ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"):
-            before = (self.scope.file(path) or "") if append else ""
-            self.scope.keep_file(path, before + text)
-
-    def write_file(self, path: str, text: str, *, append: bool = False) -> None:
-        """For programs that write files themselves, such as tee."""
-        self._write(path, text, append=append)
 
 
 def _scalar(value: Value) -> str:

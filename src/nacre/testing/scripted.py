@@ -124,6 +124,9 @@ class ScriptedProcess:
     async def survivors(self) -> tuple[Survivor, ...]:
         return self._play.survivors if self._ended and self._why is None else ()
 
+    def pause(self) -> None:
+        return None
+
     async def keep(self, job: Mapping[str, Any] | None, *, adopt: int | None = None) -> None:
         return None
 

@@ -1,0 +1,118 @@
+"""Reading a kept output, as the `job` and `read` tools both offer it: by offset, by last lines, by expression."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nacre.artifacts.excerpt import LIMIT_BYTES, Excerpt, Matches, read_tail, read_window, search
+from nacre.artifacts.stored import Stored
+from nacre.contracts.contract import Reply
+from nacre.contracts.fields import number_of
+from nacre.errors import InvalidRequestError
+from nacre.output.sizes import human_size
+from nacre.regex.automaton import compiled
+from nacre.until import regex_problem
+
+FIELDS = ("offset", "limit", "tail", "grep")
+
+PROPERTIES: dict[str, Any] = {
+    "offset": {"type": "integer", "minimum": 0, "description": "first byte to read or search; go on with nextOffset"},
+    "limit": {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": LIMIT_BYTES,
+        "description": f"most bytes to return (default and at most {LIMIT_BYTES})",
+    },
+    "tail": {"type": "integer", "minimum": 1, "description": "the last lines only"},
+    "grep": {
+        "type": "string",
+        "description": "only lines that match this regular expression (Python syntax, no lookaround), with their offsets",
+    },
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What is to be read of an output; nothing chosen is left to the tool."""
+
+    offset: int | None = None
+    limit: int = LIMIT_BYTES
+    tail: int | None = None
+    grep: str | None = None
+
+
+def decode_reading(fields: Mapping[str, Any]) -> Reading:
+    """What the model wants to read; raises InvalidRequestError."""
+    grep = fields.get("grep")
+    if grep is not None and (problem := regex_problem(grep)) is not None:
+        raise InvalidRequestError(f"field 'grep' {problem}", field="grep")
+    tail = number_of(fields, "tail", least=1)
+    if tail is not None and (grep is not None or fields.get("offset") is not None):
+        raise InvalidRequestError("field 'tail' cannot be combined with offset or grep; leave one out", field="tail")
+    limit = number_of(fields, "limit", least=1)
+    return Reading(
+        offset=number_of(fields, "offset", least=0),
+        limit=LIMIT_BYTES if limit is None else min(limit, LIMIT_BYTES),
+        tail=tail,
+        grep=grep,
+    )
+
+
+async def read(
+    stored: Stored, reading: Reading, *, growing: bool, again: Callable[[int], str], notices: tuple[str, ...] = ()
+) -> Reply:
+    """The answer; `again` spells the call that reads on at an offset."""
+    if reading.grep is not None:
+        found = await search(stored, compiled(reading.grep), reading.offset or 0, reading.limit)
+        return _matches(found, growing=growing, again=again, notices=notices)
+    if reading.tail is not None:
+        excerpt = read_tail(stored, reading.tail, reading.limit, growing=growing)
+    else:
+        excerpt = read_window(stored, reading.offset or 0, reading.limit, growing=growing)
+    return _excerpt(excerpt, growing=growing, again=again, notices=notices)
+
+
+def _excerpt(excerpt: Excerpt, *, growing: bool, again: Callable[[int], str], notices: tuple[str, ...]) -> Reply:
+    said = [*notices, *excerpt.notices]
+    whole = excerpt.offset == 0 and not excerpt.more
+    if not whole or growing:
+        said.append(_place("bytes", excerpt, growing=growing, again=again))
+    nothing = "(no output)" if not excerpt.total_bytes else "(nothing new)"
+    return Reply(
+        text=_with(excerpt.text.rstrip("\n") if excerpt.text.strip() else nothing, said),
+        is_error=False,
+        details=_details(excerpt, growing=growing, notices=(*notices, *excerpt.notices)),
+    )
+
+
+def _matches(found: Matches, *, growing: bool, again: Callable[[int], str], notices: tuple[str, ...]) -> Reply:
+    text = "\n".join(f"{one.offset}:{one.text}" for one in found.found) or "(no match)"
+    count = len(found.found)
+    said = [*notices, *found.notices, f"{count} matching line{'' if count == 1 else 's'}, as offset:line"]
+    said.append(_place("searched bytes", found, growing=growing, again=again))
+    details = _details(found, growing=growing, notices=(*notices, *found.notices))
+    matches = [{"offset": one.offset, "text": one.text} for one in found.found]
+    return Reply(text=_with(text, said), is_error=False, details=details | {"matches": matches})
+
+
+def _place(what: str, part: Excerpt | Matches, *, growing: bool, again: Callable[[int], str]) -> str:
+    so_far = " so far" if growing else ""
+    place = f"{what} {part.offset}-{part.next_offset} of {part.total_bytes}{so_far} ({human_size(part.total_bytes)})"
+    return f"{place}; go on with {again(part.next_offset)}" if part.more or growing else place
+
+
+def _details(part: Excerpt | Matches, *, growing: bool, notices: tuple[str, ...]) -> dict[str, Any]:
+    details: dict[str, Any] = {"offset": part.offset, "totalBytes": part.total_bytes}
+    if part.more or growing:
+        details["nextOffset"] = part.next_offset
+    if part.skipped_bytes:
+        details["droppedBytes"] = part.skipped_bytes
+    if notices:
+        details["notices"] = list(notices)
+    return details
+
+
+def _with(text: str, said: list[str]) -> str:
+    return "\n".join([text, *(f"[{one}]" for one in said)])
