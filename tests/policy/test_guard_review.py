@@ -8,6 +8,7 @@ import nacre.policy.review as review_module
 from nacre.policy.explanation import explain
 from nacre.policy.review import Policy, review
 from nacre.policy.verdict import Verdict, strictest
+from nacre.script.rewrite import trailing_window
 
 # Shapes that overflow a recursive walker or a slow scanner.
 HUGE = {
@@ -111,6 +112,43 @@ def test_a_variable_of_the_environment_is_used_when_it_is_given() -> None:
     assert review(command).rule == "no_dangerous_rm"
     assert review(command, environment={"ROOTFS": "/srv/image"}) == Verdict("allow")
     assert review(command, environment={"ROOTFS": "/"}).rule == "no_dangerous_rm"
+
+
+@pytest.mark.parametrize(
+    ("command", "rule"),
+    [
+        ("rm -rf /srv/repo", "no_dangerous_rm"),
+        ("rm -rf /srv/repo/", "no_dangerous_rm"),
+        ("rm -rf /srv/repo/*", "no_dangerous_rm"),
+        ("rm -rf /srv", "no_dangerous_rm"),
+        ("rm -rf /data/me/*", "no_dangerous_rm"),
+        ("rm -rf /data/me/x", None),
+        ("rm -rf /srv/repo/build", None),
+        ("rm -rf /srv/repo2", None),
+        ("git add /srv/repo", "no_blind_git_add"),
+        ("git add /srv/repo/x.py", None),
+    ],
+)
+def test_literal_paths_are_compared_with_where_the_caller_is(command: str, rule: str | None) -> None:
+    assert review(command, cwd="/srv/repo", home="/data/me").rule == rule
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm -rf '" + "*" * 300_000 + "a'",
+        "rm -rf ." + "*" * 300_000 + "a",
+        "command -" + "v" * 300_000 + "x 'y'",
+        "base64 -" + "x" * 300_000 + " 'y'",
+        "git push -" + "v" * 300_000 + "x 'y'",
+        "ls 'a' | head -n 3" + " " * 300_000 + "x",
+    ],
+)
+def test_words_made_to_slow_a_pattern_down_do_not(command: str) -> None:
+    started = time.monotonic()
+    review(command, Policy("strict"))
+    trailing_window(command)
+    assert time.monotonic() - started < 3
 
 
 def test_the_span_is_where_the_command_stands() -> None:
