@@ -34,7 +34,7 @@ def test_forced_push_is_refused(command: str) -> None:
     assert (verdict.decision, verdict.rule) == ("deny", "no_force_push")
 
 
-@pytest.mark.parametrize("command", _lines(spellings.EXTENDED))
+@pytest.mark.parametrize("command", [*_lines(spellings.EXTENDED), *spellings.MORE_EXTENDED])
 def test_the_same_damage_by_other_means_is_refused_by_the_strict_profile(command: str) -> None:
     verdict = review(command, Policy("strict"))
     assert (verdict.decision, verdict.rule) == ("deny", "extended")

@@ -48,7 +48,7 @@ def embedded_scripts(invocation: Invocation) -> list[str]:
         code = "\n".join([*words, invocation.stdin or ""])
         return _called(code)
     if name in _REMOTE:
-        return _remote(words)
+        return [*_remote(words), *([invocation.stdin] if invocation.stdin is not None else [])]
     if name in ("make", "gmake"):
         recipes = [line.lstrip("\t@-") for line in (invocation.stdin or "").splitlines() if line.startswith("\t")]
         recipes += [line.partition(";")[2] for line in (invocation.stdin or "").splitlines() if ";" in line]

@@ -142,6 +142,11 @@ def _writer(invocation: Invocation) -> str | None:
     return None
 
 
+def _edits(invocation: Invocation) -> str | None:
+    in_place = any(re.match(r"-\w{0,8}i|--in-place", plain(word)) for word in invocation.argv[1:])
+    return _writer(invocation) if in_place else None
+
+
 def _mv(invocation: Invocation) -> str | None:
     operands = _operands(invocation)
     if len(operands) > 1:
@@ -259,7 +264,10 @@ _CHECKS: Final[dict[str, _Check]] = {
     "find": _find,
     "gfind": _find,
     "rm": _rm,
-    "unlink": _rm,
+    "unlink": _truncate,
+    "sed": _edits,
+    "gsed": _edits,
+    "perl": _edits,
     "dd": _dd,
     "chmod": _permissions,
     "chown": _permissions,

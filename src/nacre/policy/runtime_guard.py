@@ -82,6 +82,7 @@ function __nacre_rm_allowed {
     [ -n "$word" ] || continue
     if __nacre_critical "$word"; then
       builtin printf 'rm: refused by nacre: %s is critical\n' "$__nacre_path" >&2
+      { builtin printf 'refused %q\n' "$__nacre_path" >&"${__nacre_notes:-2}"; } 2>/dev/null
       return 1
     fi
   done

@@ -13,7 +13,7 @@ from nacre.script.git_words import aliased, git_call, inner_scripts, stored_alia
 from nacre.script.invocation import Invocation
 from nacre.script.known_programs import NOT_RUNNING_OTHERS
 from nacre.script.outputs import downloaded_files, literal_output
-from nacre.script.shells import SHELLS, shell_call
+from nacre.script.shells import INTERPRETERS, SHELLS, shell_call
 from nacre.script.tree import UnreadableError
 from nacre.script.words import is_unset
 from nacre.script.wrappers import Inner, basename, split_words, unwrap
@@ -62,6 +62,9 @@ def execute(walk: "Walk", argv: tuple[str, ...], call: "Call", *, lookup: Lookup
         script = scope.file(plain(argv[1]))
     elif "/" in name:
         script = scope.file(name)
+    elif base in INTERPRETERS:
+        operands = (plain(word) for word in argv[1:] if not word.startswith("-"))
+        script = scope.file(next(operands, ""))
     walk.found.append(
         Invocation(
             argv,

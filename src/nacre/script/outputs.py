@@ -30,6 +30,8 @@ def literal_output(argv: Argv, stdin: str | None, files: Mapping[str, str]) -> s
     printer = _PRINTERS.get(name)
     if printer is not None:
         return printer(tuple(plain(word) for word in argv[1:]))
+    if name in _UNPACKERS and stdin is not None and NETWORK in stdin:
+        return stdin
     if name in ("awk", "gawk", "mawk"):
         whole = stdin is not None and (TOPLEVEL in stdin or NETWORK in stdin)
         return stdin if whole else _interpreter(tuple(plain(word) for word in argv[1:]))
@@ -233,6 +235,9 @@ _PRINTERS: Final[dict[str, Callable[[Argv], str | None]]] = {
     "readlink": _realpath,
     **dict.fromkeys(("python", "python3", "perl", "ruby", "node", "php"), _interpreter),
 }
+_UNPACKERS: Final = frozenset(
+    ("gunzip", "zcat", "gzip", "xz", "unxz", "xzcat", "bunzip2", "bzcat", "zstd", "zstdcat", "gpg", "iconv")
+)
 _NETWORK: Final = frozenset(("curl", "wget", "fetch", "aria2c", "http", "https", "lynx", "nc", "ncat", "axel"))
 _SILENT: Final = frozenset(
     """

@@ -29,6 +29,8 @@ SHELLS: Final = frozenset(
         "oksh",
     )
 )
+INTERPRETERS: Final = frozenset(("python", "python2", "python3", "perl", "ruby", "node", "php", "lua", "deno", "bun"))
+"""Programs that run a file in another language."""
 _VALUE_OPTIONS: Final = frozenset(("--rcfile", "--init-file", "-o", "+o", "-O", "+O", "--init-command", "-C"))
 
 
