@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from nacre.artifacts.stored import BLOCK_BYTES, Stored
@@ -102,16 +103,23 @@ def read_window(stored: Stored, offset: int, limit: int, *, growing: bool = Fals
     )
 
 
-def read_tail(stored: Stored, lines: int, limit: int, *, growing: bool = False) -> Excerpt:
-    """Return the last `lines` lines, at most `limit` bytes of text."""
-    piece = stored.tail(lines, max(limit, LEAST_READ_BYTES))
+def read_tail(stored: Stored, lines: int | None, limit: int, *, growing: bool = False) -> Excerpt:
+    """Return the last `lines` lines, or as many as fit, in at most `limit` bytes of text."""
+    piece = stored.tail(limit if lines is None else lines, max(limit, LEAST_READ_BYTES))
     data = trim_tail(piece.data)
     if growing:
         data = _whole(data)
     end = piece.end - (len(trim_tail(piece.data)) - len(data))
     text, kept = fit_tail(data, limit)
+    start = end - kept
+    if start and stored.read(start - 1, 1).data != b"\n":
+        # Rather a line less than one without its beginning, unless that would give up more than half.
+        line = data.find(b"\n", len(data) - kept) + 1 - (len(data) - kept)
+        if 0 < line <= kept // 2:
+            kept -= line
+            text = decode(data[len(data) - kept :])
     notices = []
-    if text.count("\n") + (not text.endswith("\n")) < lines and end - kept > 0:
+    if lines is not None and text.count("\n") + (not text.endswith("\n")) < lines and end - kept > 0:
         notices.append(f"fewer than {lines} lines fit; earlier ones are read with an offset below {end - kept}")
     return Excerpt(text=view(text), offset=end - kept, next_offset=end, total_bytes=stored.end, notices=tuple(notices))
 
@@ -175,24 +183,22 @@ class Search:
         return room
 
 
-def _matching(regex: Regex, data: bytes) -> list[Found]:
+def _matching(regex: Regex, data: bytes) -> Iterator[Found]:
     """The lines of a block that match, with their offsets in it."""
     if data.isascii() and len(data.translate(None, _CHANGED)) == len(data):
-        return _matching_text(regex, data.decode("ascii"))
-    found = []
+        yield from _matching_text(regex, data.decode("ascii"))
+        return
     start = 0
     while start < len(data):
         end = data.find(b"\n", start)
         end = len(data) if end < 0 else end
         line = view(decode(data[start:end]))
         if (place := regex.find(line)) >= 0:
-            found.append(Found(start, _around(line, place)))
+            yield Found(start, _around(line, place))
         start = end + 1
-    return found
 
 
-def _matching_text(regex: Regex, text: str) -> list[Found]:
-    found = []
+def _matching_text(regex: Regex, text: str) -> Iterator[Found]:
     start = 0
     while start < len(text) and (end := regex.find(text, start)) >= 0:
         inside = max(start, end - 1)
@@ -201,9 +207,8 @@ def _matching_text(regex: Regex, text: str) -> list[Found]:
         line_start = text.rfind("\n", start, inside) + 1 or start
         line_end = text.find("\n", inside)
         line_end = len(text) if line_end < 0 else line_end
-        found.append(Found(line_start, _around(text[line_start:line_end], end - line_start)))
+        yield Found(line_start, _around(text[line_start:line_end], end - line_start))
         start = line_end + 1
-    return found
 
 
 def _around(line: str, place: int) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from nacre.contracts import job_texts
 from nacre.contracts.contract import Reply, Scene
 from nacre.contracts.fields import arguments_of, number_of
-from nacre.contracts.reading import FIELDS, PROPERTIES, Reading, decode_reading, read
+from nacre.contracts.reading import FIELDS, PROPERTIES, decode_reading, read
 from nacre.errors import InvalidRequestError, JobError, UnknownJobError
 from nacre.jobs.notices import claim
 from nacre.jobs.polling import Scans, poll
@@ -46,9 +46,9 @@ Background jobs: commands that were started with async or until, that outlived t
 running. Exactly one of list, poll, cancel, read, write per call.
 
 - {"list": true}: all jobs.
-- {"poll": ["bg_1"], "wait": 30}: waits until one of them ends, at most `wait` seconds; [] is all that run. With `until` it
-  also returns when that has happened: {"regex": "ready"}, {"port": 3000}, {"file": "out.log"}, {"quiet": 5}. One poll
-  with a long wait replaces many short ones. A finished job's result is in the answer, and is not delivered again.
+- {"poll": ["bg_1"], "wait": 30}: waits until one of them ends, at most `wait` seconds; [] is all that run. With `until`
+  it also returns when that has happened: {"regex": "ready"}, {"port": 3000}, {"file": "out.log"}, {"quiet": 5}.
+  One poll with a long wait replaces many short ones. A finished job's result is in the answer, and not delivered again.
 - {"read": "bg_1"}: the newest output, of a running job too; or from `offset`, the last lines with `tail`, or lines that
   match with `grep`.
 - {"write": "bg_1", "text": "yes\\n"}: to the stdin of a job that was started with pty: true.
@@ -208,14 +208,12 @@ async def _read(engine: Engine, fields: Mapping[str, Any]) -> Reply:
     job = engine.jobs.get(_id_of(fields, "read"))
     reading = decode_reading(fields)
     with JobFile.open(job) as file:
-        if reading.offset is None and reading.tail is None and reading.grep is None and file.end > reading.limit:
-            # The newest is what matters of a job that is asked for without more.
-            reading = Reading(tail=reading.limit, limit=reading.limit)
         reply = await read(
             file,
             reading,
             growing=job.running,
             again=lambda offset: f"job {json.dumps({'read': job.id, 'offset': offset})}",
+            plainly="end",
             notices=file.notices,
         )
     return job_texts.with_job(job, reply)

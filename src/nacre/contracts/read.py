@@ -59,6 +59,7 @@ class Read:
                 reading,
                 growing=growing,
                 again=lambda offset: f"read {json.dumps({'uri': uri, 'offset': offset})}",
+                plainly="beginning",
                 notices=notices,
             )
         return Reply(text=reply.text, is_error=False, details={"id": str(number), "uri": uri, **reply.details})

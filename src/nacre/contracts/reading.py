@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from nacre.artifacts.excerpt import LIMIT_BYTES, Excerpt, Matches, read_tail, read_window, search
 from nacre.artifacts.stored import Stored
@@ -28,19 +28,24 @@ PROPERTIES: dict[str, Any] = {
     "tail": {"type": "integer", "minimum": 1, "description": "the last lines only"},
     "grep": {
         "type": "string",
-        "description": "only lines that match this regular expression (Python syntax, no lookaround), with their offsets",
+        "description": "only the lines that match this regular expression (Python's, no lookaround), with offsets",
     },
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What is to be read of an output; nothing chosen is left to the tool."""
+    """What is to be read of an output."""
 
     offset: int | None = None
     limit: int = LIMIT_BYTES
     tail: int | None = None
     grep: str | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing was said about where."""
+        return self.offset is None and self.tail is None and self.grep is None
 
 
 def decode_reading(fields: Mapping[str, Any]) -> Reading:
@@ -61,13 +66,19 @@ def decode_reading(fields: Mapping[str, Any]) -> Reading:
 
 
 async def read(
-    stored: Stored, reading: Reading, *, growing: bool, again: Callable[[int], str], notices: tuple[str, ...] = ()
+    stored: Stored,
+    reading: Reading,
+    *,
+    growing: bool,
+    again: Callable[[int], str],
+    plainly: Literal["beginning", "end"],
+    notices: tuple[str, ...] = (),
 ) -> Reply:
-    """The answer; `again` spells the call that reads on at an offset."""
+    """The answer; `again` spells the call that reads on at an offset, `plainly` is where to read if nothing says so."""
     if reading.grep is not None:
         found = await search(stored, compiled(reading.grep), reading.offset or 0, reading.limit)
         return _matches(found, growing=growing, again=again, notices=notices)
-    if reading.tail is not None:
+    if reading.tail is not None or (reading.is_plain and plainly == "end"):
         excerpt = read_tail(stored, reading.tail, reading.limit, growing=growing)
     else:
         excerpt = read_window(stored, reading.offset or 0, reading.limit, growing=growing)
