@@ -43,6 +43,7 @@ def execute(walk: "Walk", argv: tuple[str, ...], call: "Call", *, lookup: Lookup
     if len(argv) > 1 and is_unset(argv[0]):
         # `$SUDO rm x`: with the variable unset the next word is the program.
         execute(walk, argv[1:], call, lookup=lookup)
+    walk.budget.look()
     if any(len(word) > _MAX_OPTION and word.startswith("-") for word in argv):
         raise UnreadableError("an option is too long")
     name = plain(argv[0]).replace(OUTSIDE, "")

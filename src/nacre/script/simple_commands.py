@@ -4,6 +4,7 @@ Between the scanner, which knows words, and the reader, which knows statements.
 """
 
 import re
+from itertools import islice
 from typing import Final
 
 from nacre.script.scanner import END_OF_WORD, PLAIN_WORD, Scanner
@@ -12,6 +13,9 @@ from nacre.script.tree import Assignment, Command, Fixed, Heredoc, Redirect, Wor
 REDIRECT: Final = re.compile(r"(?P<fd>\d+|\{[A-Za-z_]\w*\})?(?P<op><<<|<<-?|<>|<&|>>|>\||>&|&>>|&>|(?:<|>)(?!\())")
 ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
 _PLAIN_RUN: Final = re.compile(PLAIN_WORD.pattern + r"(?:[ \t]+" + PLAIN_WORD.pattern + r")+(?=[\n;|&)]|$|[ \t]+[^<>])")
+
+# How many words are read between two looks at the clock.
+_BATCH: Final = 4_096
 
 
 class SimpleCommands(Scanner):
@@ -22,10 +26,10 @@ class SimpleCommands(Scanner):
         run = _PLAIN_RUN.match(self.source, self.pos)
         if run is None:
             return False
-        words.extend(
-            Word((), found.start(), found.end(), found.group())
-            for found in PLAIN_WORD.finditer(self.source, self.pos, run.end())
-        )
+        found = PLAIN_WORD.finditer(self.source, self.pos, run.end())
+        while batch := [Word((), item.start(), item.end(), item.group()) for item in islice(found, _BATCH)]:
+            words.extend(batch)
+            self.budget.look()
         self.pos = run.end()
         return True
 
