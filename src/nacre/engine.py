@@ -37,6 +37,7 @@ from nacre.jobs.table import JobTable
 from nacre.output.capture import Selection
 from nacre.planning.plan import Plan, plan
 from nacre.policy.approval import Approver, approve, is_guarded
+from nacre.policy.runtime_guard import runtime_guard
 from nacre.process import Backend, Ending
 from nacre.profile import Background, Profile
 from nacre.request import ShellRequest
@@ -82,10 +83,18 @@ class Engine:
         planned = plan(request, profile, self.settings, cwd=cwd, environ=environ)
         if is_guarded(profile, self.settings.policy):
             try:
-                await approve(request.command, self.settings.policy, planned.command.env, self._approver)
+                await approve(
+                    request.command,
+                    self.settings.policy,
+                    planned.command.env,
+                    self._approver,
+                    cwd=planned.command.cwd,
+                )
             except DeniedError as error:
                 self.log(profile, planned, {"outcome": "denied", "rule": error.rule})
                 raise
+            if "rm" in request.command and (prologue := runtime_guard(request.command)) is not None:
+                return replace(planned, command=replace(planned.command, prologue=prologue))
         return planned
 
     # Run to the end.

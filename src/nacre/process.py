@@ -43,6 +43,8 @@ class Ending:
     """Whether the polite end was not enough."""
     stages: tuple[int, ...] = ()
     """Exit codes of the stages of the last pipeline, where they were asked for and could be had."""
+    refused: tuple[str, ...] = ()
+    """Paths that the run-time guard kept from being removed."""
     left: bool = False
     """Whether other processes of the command were alive when the shell ended."""
     unkillable: tuple[Survivor, ...] = ()

@@ -150,6 +150,7 @@ class ContainedProcess:
                 why="timeout" if why == "timeout" else None if why is None else "stop",
                 forced=message["forced"],
                 stages=tuple(message.get("stages", ())),
+                refused=tuple(message.get("refused", ())),
                 left=message["left"],
                 unkillable=tuple(_survivor(entry) for entry in message.get("unkillable", ())),
             )

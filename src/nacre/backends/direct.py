@@ -133,8 +133,9 @@ class DirectProcess:
         else:
             code = os.waitstatus_to_exitcode(status)
             facts = {"code": code} if code >= 0 else {"signal": -code}
-        if self._launch.stages_fd is not None:
-            facts["stages"] = tuple(launch.read_stages(self._launch.stages_fd))
+        if self._launch.notes_fd is not None:
+            notes = launch.read_notes(self._launch.notes_fd)
+            facts |= {"stages": tuple(notes.stages), "refused": tuple(notes.refused)}
         self._status = Ending(pid=self._pid, **facts)
         if self._why is None:
             self._report(left=self._something_left())
@@ -163,6 +164,7 @@ class DirectProcess:
                 code=known.code,
                 signal=known.signal,
                 stages=known.stages,
+                refused=known.refused,
                 lost=known.lost,
                 why="timeout" if self._why == "timeout" else None if self._why is None else "stop",
                 forced=self._forced,

@@ -15,7 +15,6 @@ from typing import Any
 from nacre import config
 from nacre.jobs.table import Job, JobTable
 from nacre.output.decode import decode
-from nacre.running import check_timeout
 from nacre.warden import record
 
 EPILOG = """\
@@ -113,6 +112,9 @@ def _spell(key: str, value: Any) -> str:
 
 def _wait(table: JobTable, job_id: str, *, timeout: float | None, as_json: bool) -> int:
     if timeout is not None:
+        # The engine comes along; the other verbs need not wait for it.
+        from nacre.running import check_timeout
+
         check_timeout(timeout)
     job = table.get(job_id)
     if job.running and not (_wait_for_lock(job, timeout) if job.note is None else _wait_for_orphan(job, timeout)):

@@ -46,7 +46,7 @@ def producers_ending(ending: Ending, lifted: Lifted | None) -> tuple[Ending, str
 
 def notices_of(run: Run, ending: Ending) -> list[str]:
     """What the reader of a result should know beyond its status and output."""
-    notices = []
+    notices = [f"rm was refused by nacre: {path} is critical; the script went on" for path in ending.refused]
     if hidden := hidden_failure(ending.stages, ending.code):
         notices.append(hidden)
     if run.survivors:

@@ -25,7 +25,12 @@ def is_guarded(profile: Profile, settings: PolicySettings) -> bool:
 
 
 async def approve(
-    command: str, settings: PolicySettings, environment: Mapping[str, str], approver: Approver | None
+    command: str,
+    settings: PolicySettings,
+    environment: Mapping[str, str],
+    approver: Approver | None,
+    *,
+    cwd: str,
 ) -> None:
     """Return when the command may run.
 
@@ -33,7 +38,7 @@ async def approve(
         DeniedError: it may not.
         ConfigError: the rules cannot be read, so nothing may run.
     """
-    verdict = review(command, policy_of(settings), environment=environment)
+    verdict = review(command, policy_of(settings), environment=environment, cwd=cwd, home=environment.get("HOME"))
     if verdict.decision == "allow":
         return
     if verdict.decision == "ask":

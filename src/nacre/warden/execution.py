@@ -257,8 +257,9 @@ class Execution:
         if self._status is not None:
             code = os.waitstatus_to_exitcode(self._status)
             facts |= {"code": code} if code >= 0 else {"signal": -code}
-            if self._launch is not None and self._launch.stages_fd is not None:
-                facts["stages"] = launch.read_stages(self._launch.stages_fd)
+        if self._launch is not None and self._launch.notes_fd is not None:
+            notes = launch.read_notes(self._launch.notes_fd)
+            facts |= {"stages": notes.stages, "refused": notes.refused}
         if self._why is not None and self._left:
             facts["unkillable"] = [
                 {"pid": pid, "state": children.state(pid), "argv": children.command_line(pid)}

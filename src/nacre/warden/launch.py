@@ -19,7 +19,7 @@ LOWEST_FD = 100
 class Launch:
     """What exec needs, and the descriptors to give back afterwards."""
 
-    __slots__ = ("argv", "inherited", "path", "stages_fd", "variables")
+    __slots__ = ("argv", "inherited", "path", "notes_fd", "variables")
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -28,8 +28,8 @@ class Launch:
         """What the environment needs beyond the request's own."""
         self.inherited: list[int] = []
         """Descriptors the child gets under the same number; ours to close after the start."""
-        self.stages_fd: int | None = None
-        """Where the stage codes of the last pipeline can be read once the shell has exited."""
+        self.notes_fd: int | None = None
+        """Where the shell leaves notes about itself: refusals, and at its exit the last pipeline's stage codes."""
 
     def close_inherited(self) -> None:
         for fd in self.inherited:
@@ -38,9 +38,9 @@ class Launch:
 
     def close(self) -> None:
         self.close_inherited()
-        if self.stages_fd is not None:
-            os.close(self.stages_fd)
-            self.stages_fd = None
+        if self.notes_fd is not None:
+            os.close(self.notes_fd)
+            self.notes_fd = None
 
 
 def prepare(shell: str, script: str, *, bash_env: str | None, prologue: str, stages: bool) -> Launch:
@@ -74,14 +74,14 @@ def _add_prologue(launch: Launch, prologue: str, bash_env: str | None, *, stages
         lines.append(f"export BASH_ENV={quoted}\n[ -r {quoted} ] && . {quoted}")
     else:
         lines.append("unset BASH_ENV")
+    launch.notes_fd, write_end = _pipe()
+    launch.inherited.append(write_end)
     if stages:
-        launch.stages_fd, write_end = _pipe()
-        launch.inherited.append(write_end)
         # The group sends a trace (set -x) and a complaint about a closed descriptor to nowhere.
-        report = f'{{ builtin printf "%s " "${{PIPESTATUS[@]}}" >&{write_end}; }} 2>/dev/null'
+        report = f'{{ builtin printf "%s " stages "${{PIPESTATUS[@]}}" >&{write_end}; }} 2>/dev/null'
         lines.append(f"trap '{report}' EXIT")
     if prologue:
-        lines.append(prologue)
+        lines.append(f"__nacre_notes={write_end}\n{prologue}")
     text_fd = _text_fd("")
     launch.inherited.append(text_fd)
     lines.insert(0, f"exec {text_fd}<&-")
@@ -129,10 +129,28 @@ def _fill(fd: int, text: str) -> None:
     os.lseek(fd, 0, os.SEEK_SET)
 
 
-def read_stages(fd: int) -> list[int]:
-    """The stage codes that the shell left, or [] when it left none (it was killed, or replaced its trap)."""
+class Notes:
+    """What the shell left about itself."""
+
+    __slots__ = ("refused", "stages")
+
+    def __init__(self, stages: list[int], refused: list[str]) -> None:
+        self.stages = stages
+        self.refused = refused
+
+
+def read_notes(fd: int) -> Notes:
+    """The notes that are there; none when the shell was killed, or replaced its trap."""
+    stages: list[int] = []
+    refused: list[str] = []
     try:
-        words = os.read(fd, 65536).split()
+        lines = os.read(fd, 65536).split(b"\n")
     except OSError:
-        return []
-    return [int(word) for word in words] if all(word.isdigit() for word in words) else []
+        lines = []
+    for line in lines:
+        kind, _, rest = line.partition(b" ")
+        if kind == b"refused":
+            refused.append(rest.decode("utf-8", "replace"))
+        elif kind == b"stages" and all(word.isdigit() for word in rest.split()):
+            stages = [int(word) for word in rest.split()]
+    return Notes(stages, refused)
