@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     )
     from nacre.running import run, run_sync
     from nacre.settings import Settings
-    from nacre.tool import Tool, Update
+    from nacre.tool import Notice, Tool, Update
+    from nacre.warden.privacy import become_unreadable
 
 __version__ = "0.1.0"
 
@@ -79,7 +80,8 @@ _HOMES = {
     ],
     "nacre.running": ["run", "run_sync"],
     "nacre.settings": ["Settings"],
-    "nacre.tool": ["Tool", "Update"],
+    "nacre.tool": ["Notice", "Tool", "Update"],
+    "nacre.warden.privacy": ["become_unreadable"],
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -95,6 +97,7 @@ __all__ = [
     "JobError",
     "Lost",
     "NacreError",
+    "Notice",
     "Outcome",
     "Output",
     "RefusedError",
@@ -111,6 +114,7 @@ __all__ = [
     "Truncation",
     "Update",
     "WorkingDirectoryError",
+    "become_unreadable",
     "run",
     "run_sync",
 ]

@@ -20,6 +20,9 @@ from nacre.errors import BackendUnavailableError
 # Idle runners kept for the next call; a burst makes more, which end when they are given back.
 IDLE_RUNNERS = 4
 
+# What an interpreter may need to find its own libraries.
+_INTERPRETER_NEEDS = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LC_ALL")
+
 _BOOTSTRAP = (
     "import sys; sys.path.insert(0, sys.argv[1]); from nacre.warden import zygote; zygote.main(int(sys.argv[2]))"
 )
@@ -116,6 +119,8 @@ class Warden:
                 pass_fds=[far.fileno()],
                 start_new_session=True,
                 cwd="/",
+                # Nothing of the caller's is in its environment to be read; commands get theirs over the socket.
+                env={name: value for name, value in os.environ.items() if name in _INTERPRETER_NEEDS},
             )
         except OSError as error:
             near.close()

@@ -17,6 +17,7 @@ from nacre.command import SHELL
 from nacre.errors import ConfigError, NacreError
 from nacre.policy.review import review
 from nacre.running import run_sync
+from nacre.warden.privacy import become_unreadable
 
 EPILOG = "Exits with 1 when a promise cannot be kept here."
 
@@ -34,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(namespace: argparse.Namespace) -> int:
-    findings = [_python(), _shell(), _settings(), _containment(), _state(), _guard()]
+    findings = [_python(), _shell(), _settings(), _containment(), _state(), _guard(), _secrets()]
     if namespace.json:
         print(json.dumps([asdict(finding) for finding in findings]))
     else:
@@ -106,3 +107,16 @@ def _guard() -> Finding:
     if verdict.rule == "no_dangerous_rm":
         return Finding("guard", ok=True, says="commands are judged before they run")
     return Finding("guard", ok=False, says=verdict.message, advice="install nacre again, with its dependencies")
+
+
+def _secrets() -> Finding:
+    """Tried, not guessed: whether a command can read the environment of the nacre that runs it."""
+    become_unreadable()
+    if run_sync(f"cat /proc/{os.getpid()}/environ > /dev/null", timeout=5).ok:
+        return Finding(
+            "secrets",
+            ok=True,
+            says="hidden from commands, but not protected: a command can read nacre's own environment in /proc",
+            advice="run as an ordinary user, not as root, where secrets must not be readable",
+        )
+    return Finding("secrets", ok=True, says="hidden from commands, and nacre's own environment is unreadable to them")

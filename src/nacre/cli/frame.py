@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from nacre.cli import VERBS
 from nacre.errors import DeniedError, NacreError, RequestError
+from nacre.warden.privacy import become_unreadable
 
 # Exit codes of nacre itself, as far from a command's own as the shell's conventions allow.
 USAGE, OUR_FAILURE, DENIED = 2, 125, 126
@@ -45,6 +46,7 @@ def parser_of(verb: str) -> argparse.ArgumentParser:
 
 def dispatch(verb: str, arguments: list[str]) -> int:
     """Run a verb; its exit code."""
+    become_unreadable()
 
     def work() -> int:
         namespace = parser_of(verb).parse_args(arguments)

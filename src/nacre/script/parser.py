@@ -7,13 +7,17 @@ command, and everything either of the two sees is judged.
 """
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from nacre.script.tree import UnreadableError
 
 if TYPE_CHECKING:
     from tree_sitter import Parser
 
     from nacre.script.budget import Budget
 
+# The parser cannot be interrupted and takes up to 0.8 s for a megabyte; this keeps the whole check under a second.
+_MAX_DAMAGED: Final = 250_000
 _per_thread = threading.local()
 
 
@@ -31,6 +35,8 @@ def _parser() -> "Parser":
 
 def second_reading(source: str, budget: "Budget") -> list[tuple[int, int]]:
     """The spans, in characters, of everything tree-sitter takes for a simple command."""
+    if len(source) > _MAX_DAMAGED:
+        raise UnreadableError("a long script that is not valid shell")
     encoded = source.encode("utf-8", "replace")
     is_ascii = len(encoded) == len(source)
     spans: list[tuple[int, int]] = []

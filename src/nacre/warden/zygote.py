@@ -16,6 +16,7 @@ import sys
 from nacre.warden import children, runner
 from nacre.warden.channel import Channel, receive_fds
 from nacre.warden.execution import ignored_signals
+from nacre.warden.privacy import become_unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def main(control_fd: int) -> NoReturn:
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     control = socket.socket(fileno=control_fd)
     children.become_subreaper()
+    become_unreadable()
     # A host may block signals; a runner that never heard of its children's ends would miss them.
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     signal.signal(signal.SIGCHLD, lambda *_: None)
