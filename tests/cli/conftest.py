@@ -46,7 +46,9 @@ class Nacre:
 
 
 @pytest.fixture
-def nacre() -> Nacre:
+def nacre(monkeypatch: pytest.MonkeyPatch) -> Nacre:
+    # Compiled once and not for each of some hundred starts.
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     return Nacre()
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from cli.conftest import Finished, Nacre
+from nacre import cli
 from nacre.jobs.table import JobTable
 from nacre.warden import children, record
 
@@ -159,10 +160,13 @@ def test_stopping_a_job_that_has_ended_changes_nothing_and_says_so(nacre: Nacre,
 
 @pytest.mark.parametrize("verb", ["show", "wait", "logs", "stop"])
 @pytest.mark.parametrize("job_id", ["bg_9", "9", "", "../jobs/bg_1", "bg_1\n"])
-def test_an_unknown_id_names_the_known_ones(nacre: Nacre, verb: str, job_id: str, home: Path) -> None:
+def test_an_unknown_id_names_the_known_ones(
+    verb: str, job_id: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     _, directory = JobTable(home).allot()
     record.write(str(directory), _record("bg_1", state="exited", exitCode=0, closed=True))
-    assert nacre("jobs", verb, job_id) == Finished(125, "", f"nacre: no job {job_id!r}; known jobs: bg_1\n")
+    assert cli.main(["jobs", verb, job_id]) == 125
+    assert capsys.readouterr() == ("", f"nacre: no job {job_id!r}; known jobs: bg_1\n")
 
 
 def _record(job_id: str, **facts: Any) -> dict[str, Any]:
