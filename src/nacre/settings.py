@@ -50,7 +50,9 @@ class OutputSettings:
     keep: Literal["both", "tail"] = _setting(
         "both", "what a workspace result shows of a large output: its first and last lines, or only the last"
     )
-    lift_head_tail: bool = _setting(True, "recognise a trailing `| head` or `| tail`: keep all, tell the real status")
+    lift_head_tail: bool = _setting(
+        default=True, doc="recognise a trailing `| head` or `| tail`: keep all, tell the real status"
+    )
     artifact_days: float = _setting(7.0, "artifacts older than this are pruned", loosens=True)
     artifact_store_bytes: int = _setting(
         2 * GIB, "the oldest artifacts are pruned beyond this size in all", loosens=True
@@ -69,7 +71,7 @@ class JobSettings:
     )
     job_head_bytes: int = _setting(8 * MIB, "how many of the first bytes a job's file keeps for good")
     job_hours: float = _setting(24.0, "finished jobs are forgotten after this", loosens=True)
-    async_enabled: bool = _setting(True, "whether the workspace tool offers background jobs")
+    async_enabled: bool = _setting(default=True, doc="whether the workspace tool offers background jobs")
     max_jobs: int = _setting(100, "how many jobs may run at once", loosens=True)
     auto_background_seconds: float = _setting(60.0, "a workspace command that outlives this becomes a job; 0 is off")
 
@@ -89,7 +91,9 @@ class PolicySettings:
         "strict also denies the same damage by other means (dd, find -delete, git clean, curl | sh …)",
         loosens=True,
     )
-    interceptor: bool = _setting(False, "point to a better tool for cat, grep, find, sed -i and echo > file")
+    interceptor: bool = _setting(
+        default=False, doc="point to a better tool for cat, grep, find, sed -i and echo > file"
+    )
     rules_file: str | None = _setting(None, "a TOML file of your own allow, ask and deny rules", loosens=True)
 
 
