@@ -112,7 +112,11 @@ def _guard() -> Finding:
 def _secrets() -> Finding:
     """Tried, not guessed: whether a command can read the environment of the nacre that runs it."""
     become_unreadable()
-    if run_sync(f"cat /proc/{os.getpid()}/environ > /dev/null", timeout=5).ok:
+    try:
+        readable = run_sync(f"cat /proc/{os.getpid()}/environ > /dev/null", timeout=5, cwd="/").ok
+    except NacreError as error:
+        return Finding("secrets", ok=False, says=f"a command could not be run: {error}")
+    if readable:
         return Finding(
             "secrets",
             ok=True,
