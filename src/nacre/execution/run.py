@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from nacre.command import Command
-from nacre.errors import NacreError, StartError
+from nacre.errors import BackendError, NacreError, StartError
 from nacre.process import Backend, Ending, Process, Survivor
 
 # After the shell's exit, this much silence on a pipe that something still holds ends the reading.
@@ -191,7 +191,10 @@ class Run:
     async def let_go(self) -> None:
         """Leave the survivors' pipe read by the far side, so that they do not die of SIGPIPE."""
         if self._process is not None and self.survivors:
-            await self._process.keep(None)
+            try:
+                await self._process.keep(None)
+            except BackendError:
+                return  # the last survivor has ended meanwhile, or its runner has: the command's result stands
 
     def pause(self) -> None:
         """Read no more here: what comes next is for whoever takes over."""
