@@ -38,6 +38,8 @@ class Profile:
     """Whether what outlives its call becomes a job, and the request is read as a coding agent means it."""
     completion_line: bool = False
     """Whether a background job's output file ends with a line that says how it ended."""
+    names_paths: bool = False
+    """Whether answers name an artifact by its path, so that its file must be in plain order."""
     keep_partial: bool = False
     """Whether the answer to a timeout has no place for the output, so that an artifact must hold it."""
 

@@ -77,7 +77,8 @@ async def run_with(
     if env is not None:
         check_env(env)
     directory = os.path.abspath(cwd) if cwd is not None else config.working_directory()
-    engine = engines.from_environment(cwd=directory, settings=settings)
+    # The project is where the program runs; a command's own directory may not even answer.
+    engine = engines.from_environment(settings=settings)
     limit = engine.settings.execution.timeout_seconds if timeout is None else timeout
     request = ShellRequest(command=command, timeout=limit, env=env)
     return await engine.run(request, profile, cwd=directory, passthrough=passthrough)

@@ -94,6 +94,7 @@ class PolicySettings:
     interceptor: bool = _setting(
         default=False, doc="point to a better tool for cat, grep, find, sed -i and echo > file"
     )
+    interceptor_file: str | None = _setting(None, "a TOML file of interceptor rules in place of the default ones")
     rules_file: str | None = _setting(None, "a TOML file of your own allow, ask and deny rules", loosens=True)
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from nacre.artifacts.stored import BLOCK_BYTES, Stored
 from nacre.output.decode import decode, fit_head, fit_tail, trim_head, trim_tail
-from nacre.output.escapes import strip
+from nacre.output.escapes import is_plain, strip
 from nacre.output.lines import settle
 from nacre.regex.automaton import Regex
 
@@ -29,8 +29,6 @@ MATCH_CHARACTERS = 500
 SEARCH_SECONDS = 10.0
 
 _OPEN_ESCAPE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*|\][^\x07\x1b\n]*\x1b?|[ -/]*)\Z")
-# What the view would change or hide; without these, text and bytes have the same offsets.
-_CHANGED = bytes([*range(9), 11, 12, *range(13, 32), 127])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +183,8 @@ class Search:
 
 def _matching(regex: Regex, data: bytes) -> Iterator[Found]:
     """The lines of a block that match, with their offsets in it."""
-    if data.isascii() and len(data.translate(None, _CHANGED)) == len(data):
+    if is_plain(data) and b"\r" not in data:
+        # The view changes nothing, so text and bytes have the same offsets.
         yield from _matching_text(regex, data.decode("ascii"))
         return
     start = 0

@@ -24,6 +24,9 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("contract", choices=contract_names(), help="the shape of the tool")
+    parser.add_argument(
+        "--tools", default="", metavar="A,B", help="names of the model's other tools, for the interceptor"
+    )
     parser.add_argument("arguments", nargs="?", default="-", help="the arguments as JSON; - or nothing reads stdin")
 
 
@@ -35,13 +38,13 @@ def main(namespace: argparse.Namespace) -> int:
     except (ValueError, RecursionError) as error:
         print(f"nacre: the arguments are not JSON: {error}", file=sys.stderr)
         return 2
-    reply = asyncio.run(_call(namespace.contract, arguments))
+    reply = asyncio.run(_call(namespace.contract, arguments, namespace.tools.split(",")))
     for notice in reply.notices:
         print(f"nacre: {notice}", file=sys.stderr)
     print(json.dumps(reply.json()))
     return 0
 
 
-async def _call(contract: str, arguments: object) -> Reply:
-    async with Tool(contract) as tool:
+async def _call(contract: str, arguments: object, tools: list[str]) -> Reply:
+    async with Tool(contract, tools=tools) as tool:
         return await Interruption().guard(tool.call(arguments))

@@ -15,6 +15,8 @@ from nacre import config
 from nacre.backends.wardens import unsupported_reason
 from nacre.command import SHELL
 from nacre.errors import ConfigError, NacreError
+from nacre.policy.approval import policy_of
+from nacre.policy.interceptor_file import interceptor_of
 from nacre.policy.review import review
 from nacre.running import run_sync
 from nacre.warden.privacy import become_unreadable
@@ -64,6 +66,13 @@ def _settings() -> Finding:
         loaded = config.load(os.environ, cwd=config.working_directory())
     except ConfigError as error:
         return Finding("settings", ok=False, says=str(error), advice="until it is corrected every call is refused")
+    try:
+        policy_of(loaded.settings.policy)
+        warnings = interceptor_of(loaded.settings.policy.interceptor_file).warnings
+    except ConfigError as error:
+        return Finding("settings", ok=False, says=str(error), advice="until it is corrected every call is refused")
+    if warnings:
+        return Finding("settings", ok=False, says="; ".join(warnings))
     changed = [origin.key for origin in loaded.origins if origin.source != "default"]
     return Finding("settings", ok=True, says=f"changed: {', '.join(changed)}" if changed else "the defaults")
 

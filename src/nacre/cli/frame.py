@@ -44,12 +44,20 @@ def parser_of(verb: str) -> argparse.ArgumentParser:
     return parser
 
 
+def _parsed(verb: str, arguments: list[str]) -> argparse.Namespace:
+    parser = parser_of(verb)
+    # An option may stand between the words of a verb, except where one of them is a verb of its own.
+    if verb in ("artifacts", "config", "jobs"):
+        return parser.parse_args(arguments)
+    return parser.parse_intermixed_args(arguments)
+
+
 def dispatch(verb: str, arguments: list[str]) -> int:
     """Run a verb; its exit code."""
     become_unreadable()
 
     def work() -> int:
-        namespace = parser_of(verb).parse_args(arguments)
+        namespace = _parsed(verb, arguments)
         return int(importlib.import_module(f"nacre.cli.{verb}").main(namespace))
 
     return guarded(work, usage_code=_usage_code(verb))

@@ -58,6 +58,7 @@ class Basic:
         environment="inherited",
         guard=False,
         keep_partial=True,
+        names_paths=True,
     )
 
     def schema(self, scene: Scene) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def view(captured: Captured, selection: Selection = EVERYTHING) -> Output:
         truncation = Truncation(
             kept="both",
             omitted_bytes=captured.total_bytes - head_kept - tail_kept,
-            omitted_lines=max(0, captured.total_lines - head.count("\n") - tail.count("\n")),
+            omitted_lines=captured.omitted_lines(head, tail),
         )
     return Output(
         text=text,
@@ -82,6 +82,7 @@ class Modes:
             tail_bytes=SNIP_BYTES + CHARACTER_BYTES,
         ),
         view=view,
+        names_paths=True,
         completion_line=True,
     )
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from nacre.artifacts.spill import Spill
 from nacre.artifacts.store import ArtifactStore
 from nacre.artifacts.writer import ArtifactWriter
+from nacre.errors import ArtifactError
 from nacre.execution.live import LiveTail
 from nacre.output.capture import EVERYTHING, Captured, Selection
 from nacre.output.redact import Redactor
@@ -109,6 +110,8 @@ class Capture:
             if keep_all or (shown is not None and _is_cut(shown)):
                 spill.keep()
             result = spill.finish()
+            if result.artifact is not None and result.artifact.dropped_bytes and self._profile.names_paths:
+                self._put_in_order(result.artifact, problems)
             if shown is None or result.artifact is not None:
                 shown = self._view(result.window, result.artifact)
             outputs.append(shown)
@@ -117,6 +120,15 @@ class Capture:
         if self._side is not None:
             outputs[0] = self._with_side(outputs[0], self._side, problems)
         return outputs, problems
+
+    def _put_in_order(self, artifact: ArtifactRef, problems: list[str]) -> None:
+        """Make the file of an artifact that was over its cap readable for any program."""
+        try:
+            self._store.plain_path(artifact.id)
+        except ArtifactError as error:
+            problems.append(
+                f"{artifact.path} is not in order; read it with `nacre artifacts show {artifact.id}`: {error}"
+            )
 
     def _view(self, window: Window, artifact: ArtifactRef | None) -> Output:
         captured = Captured(

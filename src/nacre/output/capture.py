@@ -19,6 +19,11 @@ class Captured:
     """Lines, an unterminated last one counted."""
     artifact: ArtifactRef | None = None
 
+    def omitted_lines(self, *shown: str) -> int:
+        """Line ends that are in none of the pieces shown."""
+        ends = self.total_lines - (self.total_bytes > 0 and not self.tail.endswith(b"\n"))
+        return max(0, ends - sum(piece.count("\n") for piece in shown))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:

@@ -7,7 +7,7 @@ of the automaton and one piece, however long a line is. Sans-IO.
 from __future__ import annotations
 
 from nacre.output.decode import TextStream
-from nacre.output.escapes import EscapeFilter
+from nacre.output.escapes import EscapeFilter, is_plain
 from nacre.regex.automaton import compiled
 
 # What is shown of the line that matched, and so kept of the one that is being written.
@@ -37,7 +37,10 @@ class RegexWatch:
         """
         if self.found:
             return True
-        return self._look(self._escapes.feed(self._decoder.feed(data)).replace("\r", "\n"))
+        text = self._decoder.feed(data)
+        if not self._escapes.idle or not is_plain(data):
+            text = self._escapes.feed(text)
+        return self._look(text.replace("\r", "\n"))
 
     @property
     def found(self) -> bool:

@@ -5,7 +5,6 @@ Nothing is changed silently: what matters to the reader is a notice. The guard j
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Collection
 from dataclasses import replace
@@ -13,7 +12,8 @@ from dataclasses import replace
 from nacre.command import SIDE_FD
 from nacre.errors import InterceptedError, InvalidRequestError
 from nacre.planning.urls import UrlRouter, expand_command, expand_value
-from nacre.policy.interceptor import Interceptor, compile_rules, intercept
+from nacre.policy.interceptor import intercept
+from nacre.policy.interceptor_file import interceptor_of
 from nacre.request import Lifted, ShellRequest
 from nacre.script.rewrite import lift_cd, trailing_window
 from nacre.settings import Settings
@@ -36,10 +36,13 @@ def normalise(
             "Async bash execution is disabled (setting jobs.async_enabled); run it without async", field="async"
         )
     script, cwd = request.command, request.cwd
+    warnings: tuple[str, ...] = ()
     if cwd is None and (prefix := lift_cd(script)) is not None:
         script, cwd = prefix.rest, prefix.path
     if settings.policy.interceptor:
-        better = intercept(request.command, _interceptor(), tools=tools, without_cd=script)
+        interceptor = interceptor_of(settings.policy.interceptor_file)
+        warnings = interceptor.warnings
+        better = intercept(request.command, interceptor, tools=tools, without_cd=script)
         if better is not None:
             raise InterceptedError(better.message, tool=better.tool)
     lifted: Lifted | None = None
@@ -57,13 +60,8 @@ def normalise(
         timeout=timeout,
         requested_timeout=requested,
         lifted=lifted,
-        notices=(*request.notices, *notices),
+        notices=(*request.notices, *warnings, *notices),
     )
-
-
-@functools.cache
-def _interceptor() -> Interceptor:
-    return compile_rules()
 
 
 def _lift(script: str, request: ShellRequest, *, can_lift: bool) -> tuple[str, Lifted | None]:

@@ -95,9 +95,7 @@ def _surroundings(environ: Mapping[str, str], settings: EnvironmentSettings) -> 
     global _last
     if _last is not None and _last[0] is environ and _last[1] == settings:
         return _last[2]
-    filtered = child_environment(
-        environ, allow=settings.env_allow, profile=settings.env_profile, own_venv=_OWN_VENV
-    )
+    filtered = child_environment(environ, allow=settings.env_allow, profile=settings.env_profile, own_venv=_OWN_VENV)
     redactor = Redactor(filtered.hidden) if filtered.hidden else _NOTHING_HIDDEN
     made = _Surroundings(filtered.kept, redactor)
     _last = (environ, settings, made)
@@ -107,4 +105,3 @@ def _surroundings(environ: Mapping[str, str], settings: EnvironmentSettings) -> 
 _NOTHING_HIDDEN = Redactor.empty()
 # The environment that nacre itself runs from is not the user's.
 _OWN_VENV = sys.prefix if sys.prefix != sys.base_prefix else None
-
