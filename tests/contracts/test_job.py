@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from nacre.contracts.contract import Reply
-from nacre.jobs.notices import is_claimed
+from nacre.jobs.notices import completions, is_claimed
 from nacre.jobs.polling import poll
 from nacre.jobs.table import JobTable
 from nacre.tool import Tool
@@ -97,6 +98,26 @@ async def test_a_poll_shows_results_and_the_newest_lines_of_what_still_runs(
     assert reply.details["jobs"][0]["resultText"] == "result"
     table = JobTable(home)
     assert (is_claimed(table.get(short)), is_claimed(table.get(long))) == (True, False)
+
+
+async def test_a_result_that_a_poll_returns_is_not_delivered_as_well(tool: Tool, start: Start, home: Path) -> None:
+    told = []
+
+    async def listen() -> None:
+        async for job in completions(JobTable(home), lambda _: True):
+            told.append(job.id)
+
+    listening = asyncio.create_task(listen())
+    for _ in range(5):
+        job_id = await start("sleep 0.1")
+        assert (await tool.call({"poll": [job_id]})).details["by"] == job_id
+    last = await start("true")
+    async with asyncio.timeout(10):
+        while last not in told:
+            await asyncio.sleep(0.01)
+    listening.cancel()
+    await asyncio.wait([listening])
+    assert told == [last]
 
 
 async def test_a_poll_without_ids_is_of_all_that_run(tool: Tool, start: Start, home: Path) -> None:

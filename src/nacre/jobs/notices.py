@@ -14,6 +14,7 @@ from nacre.artifacts.excerpt import view
 from nacre.artifacts.stored import Stored
 from nacre.errors import JobError
 from nacre.jobs.liveness import RunnerLock
+from nacre.jobs.polling import is_waited_for
 from nacre.jobs.reading import JobFile
 from nacre.jobs.status import headline
 from nacre.jobs.table import PREFIX, Job, JobTable
@@ -89,7 +90,8 @@ def _both_ends(job: Job, file: Stored, end: int, *, head: int, tail: int) -> str
 async def completions(table: JobTable, wanted: Callable[[Job], bool]) -> AsyncIterator[Job]:
     """Yield each job that has ended, once in all, as it ends; those that ended unnoticed before come first.
 
-    `wanted` is asked again until it says yes, so a job can be held back for as long as somebody waits for it.
+    `wanted` is asked again until it says yes. A job that a poll in this process waits for is held back meanwhile: the
+    poll's caller gets the result, and claims it.
     """
     running: dict[str, RunnerLock] = {}
     ended: dict[str, Job | None] = {}
@@ -106,7 +108,7 @@ async def completions(table: JobTable, wanted: Callable[[Job], bool]) -> AsyncIt
                 if name not in ended:
                     _look(table, name, running, ended)
                 job = ended.get(name)
-                if job is not None and wanted(job):
+                if job is not None and not is_waited_for(job) and wanted(job):
                     if claim(job):
                         yield job
                     if is_claimed(job):

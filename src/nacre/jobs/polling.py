@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -29,6 +29,9 @@ SLICE_BYTES = 64 * 1024
 MOST_SCANS = 256
 # What was written before the poll is searched for at least as long, even if the caller does not wait.
 SEARCH_SECONDS = 2.0
+
+# The jobs that somebody in this process waits for, by directory: who waits for a job is not told of its end as well.
+_WAITED_FOR: Counter[str] = Counter()
 
 Reason = Literal["ended", "matched", "port", "file", "quiet", "wait"]
 
@@ -102,6 +105,11 @@ async def poll(
             one.close()
 
 
+def is_waited_for(job: Job) -> bool:
+    """Whether a poll in this process is watching the job."""
+    return str(job.directory) in _WAITED_FOR
+
+
 class _Watched:
     """A job during a poll."""
 
@@ -111,6 +119,7 @@ class _Watched:
         self._lock = RunnerLock(job)
         self._size = -1
         self._changed = time.monotonic()
+        _WAITED_FOR[str(job.directory)] += 1
 
     def ended(self) -> bool:
         if self.job.running and not self._lock.held():
@@ -143,6 +152,10 @@ class _Watched:
 
     def close(self) -> None:
         self._lock.close()
+        name = str(self.job.directory)
+        _WAITED_FOR[name] -= 1
+        if not _WAITED_FOR[name]:
+            del _WAITED_FOR[name]
 
 
 class _Watch:
