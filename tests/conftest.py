@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from nacre.backends.spares import spares
 from nacre.backends.wardens import warden
 from nacre.engine import forget_engines
 from nacre.warden import children
@@ -45,6 +46,7 @@ def no_leaks(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     monkeypatch.setenv("TMPDIR", str(scratch))
     before = _descriptors()
     yield
+    spares.close()
     warden.close()
     forget_engines()
     left = _wait_for_no_children()

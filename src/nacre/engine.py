@@ -26,7 +26,6 @@ from nacre.errors import (
     BackendUnavailableError,
     DeniedError,
     JobError,
-    JobLimitError,
     NacreError,
 )
 from nacre.execution.capture import Capture, Nowhere, Passthrough
@@ -70,6 +69,7 @@ class Engine:
         self._approver = approver
         self._backends: dict[bool, Backend] = {}
         self._prune_at = 0.0
+        self._prune_jobs_at = 0.0
 
     def close(self) -> None:
         """Give back what the engine holds open; it may be used again."""
@@ -133,7 +133,7 @@ class Engine:
             self.settings.output,
             redactor=planned.redactor,
             selection=Selection(head=planned.request.head, tail=planned.request.tail, keep=self.settings.output.keep),
-            side=planned.command.side,
+            lifted=planned.request.lifted,
             live=live,
             passthrough=passthrough,
         )
@@ -173,7 +173,7 @@ class Engine:
         wanted = self.settings.execution.containment
         reason = "switched off by setting" if wanted == "off" else unsupported_reason()
         if reason is None:
-            return ContainedBackend()
+            return ContainedBackend(spares=self.settings.execution.spares)
         if wanted == "required":
             raise BackendUnavailableError(f"containment is required and cannot be had: {reason}")
         return DirectBackend(reason, mark=mark)
@@ -275,17 +275,17 @@ class Engine:
             raise
 
     def allot_job(self) -> tuple[str, Path]:
-        """A new job's id and directory; old jobs are forgotten on the way.
+        """A new job's id and directory; old jobs are forgotten on the way, seldom, because every record is read.
 
         Raises:
             JobLimitError: too many run already.
         """
         settings = self.settings.jobs
-        self.jobs.prune(max_age_seconds=settings.job_hours * 3600)
-        live = [job.id for job in self.jobs.list().jobs if job.running]
-        if len(live) >= settings.max_jobs:
-            raise JobLimitError(f"{len(live)} jobs run already (setting jobs.max_jobs): {', '.join(live)}; stop one")
-        return self.jobs.allot()
+        now = time.monotonic()
+        if now >= self._prune_jobs_at:
+            self._prune_jobs_at = now + PRUNE_SECONDS
+            self.jobs.prune(max_age_seconds=settings.job_hours * 3600)
+        return self.jobs.allot(most=settings.max_jobs)
 
     def job_spec(self, planned: Plan, profile: Profile, job_id: str, directory: Path) -> dict[str, Any]:
         """What the far side must know to keep a command; the hidden values go over the socket, never to disk."""

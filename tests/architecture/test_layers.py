@@ -25,7 +25,7 @@ LAYERS = [
     {"profile", "warden"},
     {"script", "output"},
     {"audit", "config"},
-    {"surroundings", "until", "request", "command", "process", "result", "settings", "errors", "until", "regex"},
+    {"surroundings", "until", "request", "command", "process", "result", "settings", "errors", "regex"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 # Each surface and each contract is on its own.

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nacre.backends.pipes import OUTPUTS, PipeReader, make_pipes
+from nacre.backends.spares import Spare, is_suited, refill, spares
 from nacre.backends.start_errors import start_error
 from nacre.backends.wardens import Link, warden
 from nacre.command import SIDE_FD, Command
@@ -21,32 +22,44 @@ from nacre.warden import wire
 
 # How long the far side may take to answer a question about a finished command.
 ANSWER_SECONDS = 1.0
+# How long a spare may run before the far side is told of its limits.
+GO_SECONDS = 0.05
 
 
 class ContainedBackend:
     notice: str | None = None
     keeps = True
 
+    def __init__(self, *, spares: int = 0) -> None:
+        """With `spares`, so many shells are kept waiting for the next calls."""
+        self._wanted = spares
+
     def start(self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None) -> Process:
+        spare = spares.take(command) if self._wanted and job is None and is_suited(command) else None
         try:
-            link = warden.take()
+            link = warden.take() if spare is None else spare.link
         except OSError as error:
             raise start_error("descriptors", error.errno, str(error), command) from error
+        process = ContainedProcess(link, command, listener, wanted=self._wanted)
         try:
-            return ContainedProcess(link, command, listener, job=job)
+            if spare is None:
+                process.ask(job)
+            else:
+                process.go(spare)
         except BaseException:
-            link.close()
+            process.release()
             raise
+        return process
 
 
 class ContainedProcess:
-    def __init__(self, link: Link, command: Command, listener: Listener, *, job: Mapping[str, Any] | None) -> None:
+    def __init__(self, link: Link, command: Command, listener: Listener, *, wanted: int = 0) -> None:
         self._loop = asyncio.get_running_loop()
-        sock = link.sock
         self._link = link
-        self._sock: socket.socket | None = sock
+        self._sock: socket.socket | None = link.sock
         self._command = command
         self._listener = listener
+        self._wanted = wanted
         self._frames = wire.Frames()
         self._readers: dict[int, PipeReader] = {}
         self._ended = False
@@ -54,32 +67,55 @@ class ContainedProcess:
         self._unheard = False
         self._pid: int | None = None
         self._answer: asyncio.Future[dict[str, Any]] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    # Starting.
+
+    def ask(self, job: Mapping[str, Any] | None) -> None:
+        """Have the runner start the command."""
+        command = self._command
         readers, writers = make_pipes(command)
         try:
-            request = _request(command, job=job)
-            if link.env is not command.env:
-                request["env"] = dict(command.env)
-                link.env = command.env
-            passed = [*writers, *readers] if job is not None else writers
-            sock.settimeout(None)
             try:
-                _send(sock, request | {"fds": len(passed)}, passed)
+                passed = [*writers, *readers] if job is not None else writers
+                self._link.ask(_request(command, job=job), passed, command.env)
             except (BrokenPipeError, ConnectionResetError):
                 # Nobody took the request. If somebody could say why, that is in the socket and heard in a moment.
                 self._unheard = True
             if job is None:
-                streams = [*range(1, OUTPUTS[command.streams] + 1), *([SIDE] if command.side else [])]
-                for stream, fd in zip(streams, readers, strict=True):
-                    self._watch(stream, fd)
+                self._watch_all(readers)
                 readers = []
         except OSError as error:
-            self._close_readers()
             raise start_error("descriptors", error.errno, str(error), command) from error
         finally:
             for fd in [*writers, *readers]:
                 os.close(fd)
-        sock.settimeout(0)
-        self._loop.add_reader(sock.fileno(), self._heard)
+        self._listen()
+
+    def go(self, spare: Spare) -> None:
+        """Hand the script to a waiting shell."""
+        self._watch_all(spare.readers)
+        spare.readers = []
+        spare.run(self._command.script)
+        self._listen()
+        # Half of all commands end before: only a longer one needs the far side to keep its limits.
+        self._timer = self._loop.call_later(GO_SECONDS, self._tell_limits)
+
+    def _tell_limits(self) -> None:
+        self._timer = None
+        command = self._command
+        self._say({"op": "go", "timeout": command.timeout, "grace": command.grace, "elapsed": GO_SECONDS})
+
+    def _listen(self) -> None:
+        assert self._sock is not None
+        self._sock.settimeout(0)
+        self._loop.add_reader(self._sock.fileno(), self._heard)
+
+    def _watch_all(self, readers: list[int]) -> None:
+        command = self._command
+        streams = [*range(1, OUTPUTS[command.streams] + 1), *([SIDE] if command.side else [])]
+        for stream, fd in zip(streams, readers, strict=True):
+            self._watch(stream, fd)
 
     def _watch(self, stream: int, fd: int) -> None:
         def output(buffer: bytearray, size: int) -> None:
@@ -175,7 +211,7 @@ class ContainedProcess:
     # Controls.
 
     def stop(self) -> None:
-        self._say({"op": "stop"})
+        self._say({"op": "stop", "grace": self._command.grace})
 
     def signal(self, number: int) -> None:
         self._say({"op": "signal", "number": int(number)})
@@ -193,9 +229,12 @@ class ContainedProcess:
     async def keep(self, job: Mapping[str, Any] | None, *, adopt: int | None = None) -> None:
         if self._sock is None:
             return
-        fds = [fd for reader in self._readers.values() if (fd := reader.take()) is not None]
+        # The side stream, if there is one, is the last.
+        taken = [(stream, fd) for stream, reader in self._readers.items() if (fd := reader.take()) is not None]
+        fds = [fd for _, fd in taken]
         self._readers = {}
-        message: dict[str, Any] = {"op": "keep", "fds": len(fds)}
+        aside = sum(stream == SIDE for stream, _ in taken)
+        message: dict[str, Any] = {"op": "keep", "fds": len(fds), "aside": aside}
         if job is not None:
             message["job"] = dict(job)
         if adopt is not None:
@@ -203,9 +242,7 @@ class ContainedProcess:
             self._ended = self._idle = False
         answer = self._answer = self._loop.create_future()
         try:
-            self._sock.settimeout(None)
-            _send(self._sock, message, fds)
-            self._sock.settimeout(0)
+            self._link.tell(message, fds)
             async with asyncio.timeout(ANSWER_SECONDS):
                 kept = await answer
         except (OSError, TimeoutError) as error:
@@ -238,12 +275,18 @@ class ContainedProcess:
 
     def release(self) -> None:
         self._close_readers()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         sock, self._sock = self._sock, None
         if sock is None:
             return
         self._loop.remove_reader(sock.fileno())
         if self._idle:
             warden.give(self._link)
+            if self._wanted:
+                # When the caller has its answer and nobody waits.
+                self._loop.call_soon(refill, self._command, self._wanted)
         else:
             sock.close()
 
@@ -273,13 +316,6 @@ def _request(command: Command, *, job: Mapping[str, Any] | None) -> dict[str, An
     if job is not None:
         request["job"] = dict(job)
     return request
-
-
-def _send(sock: socket.socket, message: dict[str, Any], fds: list[int]) -> None:
-    data = memoryview(wire.frame(message))
-    sent = socket.send_fds(sock, [data], fds)
-    while sent < len(data):
-        sent += sock.send(data[sent:])
 
 
 def _survivor(entry: dict[str, Any]) -> Survivor:

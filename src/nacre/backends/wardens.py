@@ -14,8 +14,10 @@ import threading
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from nacre.errors import BackendUnavailableError
+from nacre.warden import wire
 
 # Idle runners kept for the next call; a burst makes more, which end when they are given back.
 IDLE_RUNNERS = 4
@@ -49,6 +51,23 @@ class Link:
         self.env: Mapping[str, str] | None = None
         """The environment that the runner has; sent again only when it is another one."""
 
+    def ask(self, request: Mapping[str, Any], fds: list[int], env: Mapping[str, str]) -> None:
+        """Send a request with its descriptors, and the environment if the runner has another one."""
+        message = {**request, "fds": len(fds)}
+        if self.env is not env:
+            message["env"] = dict(env)
+            self.env = env
+        self.tell(message, fds)
+
+    def tell(self, message: Mapping[str, Any], fds: list[int]) -> None:
+        """Send a whole message with descriptors, however long it is."""
+        data = memoryview(wire.frame(dict(message)))
+        self.sock.settimeout(None)
+        sent = socket.send_fds(self.sock, [data], fds)
+        while sent < len(data):
+            sent += self.sock.send(data[sent:])
+        self.sock.settimeout(0)
+
     def close(self) -> None:
         self.sock.close()
 
@@ -69,7 +88,7 @@ class Warden:
         with self._lock:
             while self._idle:
                 link = self._idle.pop()
-                if _is_quiet(link.sock):
+                if is_quiet(link.sock):
                     return link
                 link.close()
             return self._fork_runner()
@@ -169,7 +188,7 @@ class Warden:
         self.__init__()  # type: ignore[misc]
 
 
-def _is_quiet(sock: socket.socket) -> bool:
+def is_quiet(sock: socket.socket) -> bool:
     """Whether an idle runner is still there: one that went away has said goodbye, or closed its end."""
     try:
         sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)

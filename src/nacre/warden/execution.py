@@ -31,6 +31,8 @@ KILL_ROUND_SECONDS = 0.005
 SILENCE_SECONDS = 0.25
 DRAIN_SECONDS = 2.0
 READ_BYTES = 256 * 1024
+# A shell that was started in advance and that nobody uses goes away.
+SPARE_SECONDS = 30.0
 # poll() counts milliseconds in 31 bits, about 24 days; a limit may be further away.
 PATIENCE_SECONDS = 24 * 3600.0
 
@@ -56,6 +58,8 @@ class Execution:
         self._limit: float | None = None
         self._deadline: float | None = None
         self._announce_at: float | None = None
+        self._spare_until: float | None = None
+        """When a spare that nobody has used is given up; its caller stops using it well before."""
         self._grace = 0.0
         self._why: str | None = None
         """Why it is being stopped: timeout, stop, caller gone; None while it is not."""
@@ -65,8 +69,14 @@ class Execution:
         self._killed = False
         self._reported = False
         """Whether the caller has heard of the end."""
+        self._told: Message = {}
+        """What it has heard."""
+        self._named: dict[int, int | None] = {}
+        """The survivors that the caller has heard of, and their statuses once they have ended."""
         self._job: Job | None = None
         self._readers: list[int] = []
+        self._aside: set[int] = set()
+        """Those whose bytes nobody wants any more."""
         self._exit_at = 0.0
         self._last_output = 0.0
 
@@ -76,6 +86,10 @@ class Execution:
         """Start the command; on failure say at which step and why, and give everything back."""
         writing = request["outputs"] + ("side" in request)
         writers, kept = fds[:writing], fds[writing:]
+        spare: list[int] = []
+        if "spare" in request:
+            # A shell started in advance: it waits for its script, and for its limits.
+            writers, spare, kept = fds, kept, []
         step = "cwd"
         try:
             os.chdir(request["cwd"])
@@ -91,7 +105,7 @@ class Execution:
                 stages=request["stages"],
             )
             step = "shell"
-            self._leader = self._group = self._spawn(self._launch, writers, request)
+            self._leader = self._group = self._spawn(self._launch, writers, spare, request)
         except (OSError, ValueError) as error:
             self._close_launch()
             for fd in kept:
@@ -104,6 +118,9 @@ class Execution:
                 os.close(fd)
         self._launch.close_inherited()
         now = time.monotonic()
+        if spare:
+            self._spare_until = now + SPARE_SECONDS
+            return True
         self._limit = request["timeout"]
         self._deadline = None if self._limit is None else now + self._limit
         self._announce_at = now + ANNOUNCE_SECONDS
@@ -112,7 +129,7 @@ class Execution:
             self._keep(request, kept)
         return True
 
-    def _spawn(self, prepared: launch.Launch, writers: list[int], request: Message) -> int:
+    def _spawn(self, prepared: launch.Launch, writers: list[int], spare: list[int], request: Message) -> int:
         stdin = request["stdin"]
         actions: list[tuple[int, int] | tuple[int, int, int] | tuple[int, int, str, int, int]] = [
             # A fifo opened for both has no end of file, and no reader can be missing.
@@ -122,6 +139,11 @@ class Execution:
         ]
         if "side" in request:
             actions.append((os.POSIX_SPAWN_DUP2, writers[-1], request["side"]))
+        if spare:
+            actions += [
+                (os.POSIX_SPAWN_DUP2, spare[0], launch.GO_FD),
+                (os.POSIX_SPAWN_DUP2, spare[1], launch.SCRIPT_FD),
+            ]
         # A duplicate onto itself only clears close-on-exec.
         actions += [(os.POSIX_SPAWN_DUP2, fd, fd) for fd in prepared.inherited]
         env = dict(self._env)
@@ -164,7 +186,7 @@ class Execution:
         return self._channel.open
 
     def _patience(self) -> float | None:
-        timers = [self._announce_at, self._kill_at, self._give_up_at]
+        timers = [self._announce_at, self._spare_until, self._kill_at, self._give_up_at]
         if self._why is None and self._status is None:
             timers.append(self._deadline)
         if self._killed and self._left and not self._reported:
@@ -179,6 +201,8 @@ class Execution:
 
     def _look_at_children(self) -> None:
         ended, self._left = children.reap()
+        for pid in self._named.keys() & ended.keys():
+            self._named[pid] = ended[pid]
         if self._status is None and self._leader in ended:
             self._status = ended[self._leader]
             self._group = 0
@@ -199,6 +223,9 @@ class Execution:
         if self._announce_at is not None and now >= self._announce_at:
             self._announce_at = None
             self._channel.send({"event": "started", "pid": self._leader})
+        if self._spare_until is not None and now >= self._spare_until:
+            self._spare_until = None
+            self._stop("idle")
         if self._stop_requested:
             self._stop_requested = False
             self._stop("stop")
@@ -272,7 +299,7 @@ class Execution:
         if self._job is not None:
             self._drain_now()
         self._reported = True
-        facts = self._facts()
+        facts = self._told = self._facts()
         if self._job is not None:
             # The files are the truth about a job; the caller may be gone long since.
             self._job.finished(facts)
@@ -284,13 +311,17 @@ class Execution:
     def _listen(self) -> None:
         for message, fds in self._channel.receive():
             match message["op"]:
+                case "go":
+                    self._go(message)
                 case "stop":
+                    self._grace = message.get("grace", self._grace)
                     self._stop("stop")
                 case "signal":
                     self._signal_group(message["number"])
                 case "survivors":
                     _, self._left = children.reap()
                     found = children.survivors(os.getpid()) if self._left else []
+                    self._named = {int(str(one["pid"])): None for one in found}
                     self._channel.send({"event": "survivors", "left": self._left, "survivors": found})
                 case "keep":
                     self._keep(message, fds)
@@ -298,6 +329,15 @@ class Execution:
             self._poll.unregister(self._channel.sock)
             if self._job is None and not self._reported:
                 self._stop("caller gone")
+
+    def _go(self, message: Message) -> None:
+        """A spare is in use, and has been for a moment: from now on its limits are kept here."""
+        self._spare_until = None
+        self._grace = message["grace"]
+        self._limit = message["timeout"]
+        if self._limit is not None:
+            self._deadline = time.monotonic() + self._limit - message["elapsed"]
+        self._channel.send({"event": "started", "pid": self._leader})
 
     def _keep(self, message: Message, fds: list[int]) -> None:
         """Read the pipes from now on: into a job's file, or away, so that survivors do not die of SIGPIPE."""
@@ -307,6 +347,8 @@ class Execution:
             try:
                 self._job = Job(message["job"])
                 self._job.started(self._leader)
+                # The shell may have ended while the word was on its way: then the job has its end to come.
+                self._reported = False
             except OSError as error:
                 self._job = None
                 for fd in fds:
@@ -319,13 +361,40 @@ class Execution:
             os.set_blocking(fd, False)
             self._readers.append(fd)
             self._poll.register(fd, select.POLLIN)
+        self._aside = set(fds[len(fds) - message.get("aside", 0) :])
         self._channel.send({"event": "kept", "pid": self._leader})
+
+    def keep_late(self, message: Message, fds: list[int]) -> None:
+        """Keep a command of which nothing is left: it ended while the word was on its way."""
+        facts = self._told
+        if message.get("adopt") is not None:
+            self._adopt(message["adopt"])
+            facts = self._facts()
+        aside = fds[len(fds) - message.get("aside", 0) :]
+        try:
+            if message.get("job") is not None:
+                job = Job(message["job"])
+                job.started(self._leader)
+                for fd in fds:
+                    os.set_blocking(fd, False)
+                    while data := _read_now(fd):
+                        if fd not in aside:
+                            job.write(data)
+                job.finished(facts)
+        except OSError as error:
+            reason = os.strerror(error.errno) if error.errno else str(error)
+            self._channel.send({"event": "kept", "pid": self._leader, "error": reason})
+        else:
+            self._channel.send({"event": "kept", "pid": self._leader})
+        finally:
+            for fd in fds:
+                os.close(fd)
 
     def _adopt(self, survivor: int) -> None:
         """Follow a survivor of the finished shell from now on: its status, and the end of all that is left."""
         self._leader = survivor
         self._adopted = True
-        self._status = None
+        self._status = self._named.get(survivor)
         self._deadline = None
         self._reported = False
 
@@ -351,10 +420,11 @@ class Execution:
         if not data:
             self._poll.unregister(fd)
             self._readers.remove(fd)
+            self._aside.discard(fd)
             os.close(fd)
             return False
         self._last_output = time.monotonic()
-        if self._job is not None:
+        if self._job is not None and fd not in self._aside:
             self._job.write(data)
         return True
 
@@ -363,6 +433,14 @@ class Execution:
         for fd in list(self._readers):
             while time.monotonic() < end and self._read(fd):
                 pass
+
+
+def _read_now(fd: int) -> bytes:
+    """What is in a pipe; b"" when there is nothing now, or never again."""
+    try:
+        return os.read(fd, READ_BYTES)
+    except BlockingIOError:
+        return b""
 
 
 @functools.cache

@@ -12,6 +12,7 @@ import signal
 import time
 
 from nacre.warden import children, record
+from nacre.warden.stages import producers_status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ class Job:
         """Write the final status, then the completion line; nobody changes either afterwards."""
         if self._redactor is not None:
             self.output.write(memoryview(self._redactor.flush()))
-        self.record |= final_state(facts)
+        self.record |= final_state(facts, producer=self.record.get("producer"))
         self.record |= {
             "endedAt": time.time(),
             "outputBytes": self.output.size,
@@ -155,8 +156,11 @@ class Job:
             self._lock = None
 
 
-def final_state(facts: Record) -> Record:
-    """A job's final state from the facts of its end."""
+def final_state(facts: Record, *, producer: int | None = None) -> Record:
+    """A job's final state from the facts of its end; with `producer` the status is that stage's."""
+    if producer is not None and facts["why"] is None and "code" in facts:
+        code, stages = producers_status(facts.get("stages", ()), facts["code"], producer=producer)
+        facts = facts | {"code": code, "stages": list(stages)}
     common = {"exitCode": None, "signal": None, "signalName": None, "stages": facts.get("stages", [])}
     if facts["why"] == "timeout":
         return common | {"state": "timed_out", "timeout": facts["limit"]}

@@ -16,10 +16,20 @@ MAX_ARGUMENT_BYTES = 131_071
 LOWEST_FD = 100
 
 
+# Where a spare shell is told to go, and finds its script.
+GO_FD, SCRIPT_FD = 110, 111
+# What a spare runs until then. It leaves nothing behind: the text that it evaluates begins with `FORGET`.
+SPARE = (
+    f"read -r -u {GO_FD} NACRE && mapfile -d '' -t -u {SCRIPT_FD} NACRE && exec {GO_FD}<&- {SCRIPT_FD}<&-"
+    ' && eval "${NACRE[0]}"'
+)
+FORGET = "unset -v NACRE; SECONDS=0; "
+
+
 class Launch:
     """What exec needs, and the descriptors to give back afterwards."""
 
-    __slots__ = ("argv", "inherited", "path", "notes_fd", "variables")
+    __slots__ = ("argv", "inherited", "notes_fd", "path", "variables")
 
     def __init__(self, path: str) -> None:
         self.path = path

@@ -35,6 +35,7 @@ def serve(sock: socket.socket) -> None:
     env: dict[bytes, bytes] = {}
     idle = select.poll()
     idle.register(sock, select.POLLIN)
+    last: Execution | None = None
     while idle.poll(IDLE_SECONDS * 1000):
         messages = channel.receive()
         if not channel.open:
@@ -43,8 +44,11 @@ def serve(sock: socket.socket) -> None:
             if message["op"] == "run":
                 if "env" in message:
                     env = {os.fsencode(name): os.fsencode(value) for name, value in message["env"].items()}
-                if not _execute(Execution(channel, wakeup_read, env), message, fds):
+                last = Execution(channel, wakeup_read, env)
+                if not _execute(last, message, fds):
                     return
+            elif message["op"] == "keep" and last is not None:
+                last.keep_late(message, fds)
             else:
                 _answer_late(channel, message, fds)
     channel.send({"event": "bye"})
@@ -65,5 +69,3 @@ def _answer_late(channel: Channel, message: Message, fds: list[int]) -> None:
         os.close(fd)
     if message["op"] == "survivors":
         channel.send({"event": "survivors", "left": False, "survivors": []})
-    elif message["op"] == "keep":
-        channel.send({"event": "kept", "error": "nothing of the command is left"})
