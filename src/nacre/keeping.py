@@ -17,17 +17,18 @@ from nacre.execution.capture import Capture
 from nacre.execution.event import happened
 from nacre.execution.live import LiveTail
 from nacre.execution.run import Run
-from nacre.output.decode import decode, trim_tail
-from nacre.output.escapes import strip
-from nacre.output.lines import settle
+from nacre.output.sizes import human_size
 from nacre.planning.plan import Plan
 from nacre.profile import Background, Profile
 from nacre.request import ShellRequest
-from nacre.result import ShellResult
+from nacre.result import Output, ShellResult
 from nacre.until import Until
 from nacre.warden import record
 
 Kept = Literal["window", "event"]
+
+# A command that has ended may have done what was waited for in its last moment: this much for the look.
+LAST_LOOK_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,31 +68,40 @@ async def _run(
     backend = engine.backend_for(profile)
     run = Run.start(backend, planned.command, capture)
     try:
-        why = await _wait(run, capture, patience, can_keep=backend.keeps)
-        refusal = None
-        if why is not None:
+        waited = await _wait(run, capture, patience, can_keep=backend.keeps)
+        notices = []
+        if waited.why is not None:
             try:
-                return await _keep(engine, run, planned, profile, capture, why)
+                return await _keep(engine, run, planned, profile, capture, waited.why)
             except JobError as error:
                 # No room for another job: then the call waits to the end after all, and says why.
-                refusal = f"it could not go on in the background: {error}"
+                notices.append(f"it could not go on in the background: {error}")
+        elif patience.until is not None and not backend.keeps:
+            notices.append("without a warden no command can go on in the background: it was waited for to its end")
+        elif patience.until is not None and not waited.happened:
+            notices.append(f"the command ended before this happened: {patience.until}")
         result = await _finish(engine, run, planned, profile, capture, backend.notice)
     except asyncio.CancelledError:
         engine.log(profile, planned, {"outcome": "stopped", "durationMs": round(run.elapsed * 1000, 3)})
         raise
     finally:
         run.release()
-    notices = [refusal] if refusal else []
-    if patience.until is not None:
-        notices.append(f"the command ended before this happened: {patience.until}")
     return replace(result, notices=(*notices, *result.notices)) if notices else result
 
 
-async def _wait(run: Run, capture: Capture, patience: Patience, *, can_keep: bool) -> Kept | None:
-    """Wait for the end, the event or the window; None when it has ended or cannot be kept."""
+@dataclass(frozen=True, slots=True)
+class _Waited:
+    why: Kept | None
+    """Why the command is to be kept; None when it has ended or cannot be."""
+    happened: bool
+    """Whether what was waited for has happened."""
+
+
+async def _wait(run: Run, capture: Capture, patience: Patience, *, can_keep: bool) -> _Waited:
+    """Wait for the end, the event or the window."""
     if not can_keep:
         await run.wait()
-        return None
+        return _Waited(None, happened=False)
     waiting: list[asyncio.Future[Any]] = [run.finished]
     event: asyncio.Task[None] | None = None
     if patience.until is not None:
@@ -99,6 +109,8 @@ async def _wait(run: Run, capture: Capture, patience: Patience, *, can_keep: boo
         waiting.append(event)
     try:
         await asyncio.wait(waiting, timeout=patience.window, return_when=asyncio.FIRST_COMPLETED)
+        if event is not None and run.finished.done():
+            await asyncio.wait([event], timeout=LAST_LOOK_SECONDS)
     except asyncio.CancelledError:
         await run.end()
         raise
@@ -108,8 +120,8 @@ async def _wait(run: Run, capture: Capture, patience: Patience, *, can_keep: boo
             event.cancel()
             await asyncio.wait([event])
     if run.finished.done():
-        return None
-    return "event" if came else "window"
+        return _Waited(None, happened=came)
+    return _Waited("event" if came else "window", happened=came)
 
 
 async def _finish(
@@ -136,7 +148,9 @@ async def _keep(engine: Engine, run: Run, planned: Plan, profile: Profile, captu
     job_id, directory = engine.allot_job()
     spec = engine.job_spec(planned, profile, job_id, directory)
     spec["record"]["startedAt"] = run.started_at
-    preview = settle(strip(decode(trim_tail(capture.preview()))))
+    if planned.request.lifted is not None:
+        spec["record"]["producer"] = planned.request.lifted.producer
+    preview = capture.preview()
     try:
         run.pause()
         spec["held"] = capture.hand_over(str(directory / record.OUTPUT)).decode("latin-1")
@@ -146,27 +160,45 @@ async def _keep(engine: Engine, run: Run, planned: Plan, profile: Profile, captu
         await run.end()
         engine.jobs.discard(directory)
         raise JobError(f"{job_id} could not be kept and was stopped: {error}") from error
+    except asyncio.CancelledError:
+        # Whoever reads it by now, a cancelled call leaves nothing running.
+        await run.end()
+        raise
     problem = engine.log(profile, planned, {"outcome": "background", "jobId": job_id, "pid": run.pid})
-    return _background(planned, job_id, directory, run, preview, why, problem)
+    notices = [*_keeping_notices(planned, capture, preview, why), *([problem] if problem else [])]
+    return _background(planned, job_id, directory, run, preview.text, why, notices)
+
+
+def _keeping_notices(planned: Plan, capture: Capture, preview: Output, why: Kept) -> list[str]:
+    request = planned.request
+    notices = []
+    if preview.truncation is not None:
+        notices.append(f"Output so far: {human_size(preview.total_bytes)}, of which the newest lines are shown")
+    if request.until is not None and why == "window":
+        notices.append(f"This has not happened yet: {request.until}")
+    if request.lifted is not None and request.lifted.side:
+        whole = capture.end_side()
+        where = f"; all output until now is artifact://{whole.id}" if whole is not None else ""
+        notices.append(f"The job keeps what `{request.lifted.stage}` selects{where}")
+    return notices
 
 
 def _background(
-    planned: Plan, job_id: str, directory: Path, run: Run, preview: str, why: Kept, problem: str | None
+    planned: Plan, job_id: str, directory: Path, run: Run, preview: str, why: Kept, notices: list[str]
 ) -> Background:
     request = planned.request
-    happening = f"{request.until}" if why == "event" else None
     return Background(
         job_id=job_id,
         pid=run.pid or 0,
         output_file=str(directory / record.OUTPUT),
         preview=preview,
         why=why,
-        event=happening,
+        event=f"{request.until}" if why == "event" else None,
         label=planned.label,
         elapsed=run.elapsed,
         timeout=planned.command.timeout,
         requested_timeout=request.requested_timeout,
-        notices=(*request.notices, *([problem] if problem else [])),
+        notices=(*request.notices, *notices),
     )
 
 

@@ -13,7 +13,6 @@ from typing import Any, Literal, Protocol
 from nacre.command import Command
 from nacre.errors import NacreError
 
-
 # The number of the third stream, which some scripts are given beside stdout (1) and stderr (2).
 SIDE = 3
 

@@ -24,6 +24,12 @@ class Lifted:
     """Which of the stage codes is the producer's, counted from the end."""
     side: bool
     """Whether the producer's whole output comes on the side stream."""
+    unit: Literal["lines", "bytes"] = "lines"
+    count: int = 10
+
+    def hides(self, *, lines: int, size: int) -> bool:
+        """Whether the stage shows less than all of an output of so many lines and bytes."""
+        return (size if self.unit == "bytes" else lines) > self.count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

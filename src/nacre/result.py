@@ -90,6 +90,10 @@ class Truncation:
     """Whole lines shown from the beginning, where the view is made of lines."""
     tail_lines: int = 0
     """Whole lines shown from the end, likewise."""
+    skipped_lines: int = 0
+    """Lines left out before the head: the caller wanted the end of a beginning."""
+    by: Literal["lines", "bytes"] = "bytes"
+    """What was reached: the lines that the caller wanted, or the most bytes that are shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

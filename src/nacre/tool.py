@@ -20,7 +20,7 @@ from nacre.contracts.contract import Companion, Contract, Reply, Scene
 from nacre.errors import NacreError
 from nacre.execution.live import INTERVAL_SECONDS, LiveTail
 from nacre.jobs.notices import completions, text_of
-from nacre.jobs.status import details_of
+from nacre.jobs.status import details_of, status_of
 from nacre.jobs.table import Job
 from nacre.keeping import Patience, run_or_keep
 from nacre.planning.normalise import normalise
@@ -168,7 +168,9 @@ class Tool:
         Jobs of other living programs on the same state directory are theirs to hear of.
         """
         async for job in completions(self.engine.jobs, _is_ours):
-            yield Notice(job.id, text_of(job), details_of(job))
+            state = "completed" if status_of(job) == "completed" else "failed"
+            details = details_of(job) | {"async": {"state": state, "jobId": job.id, "type": "bash"}}
+            yield Notice(job.id, text_of(job), details)
 
     async def stream(self, arguments: object) -> AsyncIterator[Update | Reply]:
         """Run one tool call and yield its live tail, then the reply.

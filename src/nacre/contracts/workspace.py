@@ -5,45 +5,52 @@ Pure translation: what the model sent to a request, what happened to a text and 
 
 from __future__ import annotations
 
-import math
+import re
+import reprlib
+import sys
 from typing import Any, Literal
 
 from nacre.contracts.contract import Reply, Scene
 from nacre.contracts.fields import arguments_of, command_of
 from nacre.errors import InterceptedError, InvalidRequestError, NacreError, WorkingDirectoryError
 from nacre.output.capture import EVERYTHING, Captured, Selection
-from nacre.output.render import INLINE_BYTES, render
+from nacre.output.render import INLINE_BYTES, Rendered, render, spell_omitted
 from nacre.output.sizes import human_size
 from nacre.profile import Background, CaptureShape, Profile
-from nacre.request import ShellRequest
+from nacre.request import ShellRequest, check_env
 from nacre.result import Exited, Lost, Output, ShellResult, Signalled, Stopped, TimedOut, Truncation
 from nacre.until import decode_until
 
 DEFAULT_SECONDS = 300.0
-SHORTEST_SECONDS, LONGEST_SECONDS = 1.0, 3600.0
 # What is looked at to make the view; what a progress bar redraws is raw output too.
 WHOLE_BYTES = 512 * 1024
 END_BYTES = 64 * 1024
 # Beyond this a model has asked for lines it cannot read.
 MOST_LINES = 1_000_000
 
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_short = reprlib.repr
+
 DESCRIPTION = """\
 Runs a shell command with bash in the workspace and returns stdout and stderr merged in true order.
 
-- State (cwd, variables, functions) does not carry over between calls: use `cwd`, and `env` for values with quotes or newlines.
-- `timeout` (default 300 s, at most 3600) kills the command and everything it started. A command that merely takes longer
-  than {window} is not killed: it goes on as a background job, and you get its id.
-- Output over 50 KB is shown as its first and last lines; all of it is kept, and the result says how to read the rest. Never
-  pipe into head or tail to save tokens and never run a command again to see more of its output.
+- State (cwd, variables, functions) does not carry over between calls: use `cwd`, and `env` for values with quotes or
+  newlines.
+- `timeout` (default 300 s, at most 3600) kills the command and everything it started.{patience}
+- Output over 50 KB is shown as its first and last lines; all of it is kept, and the result says how to read the rest.
+  Never pipe into head or tail to save tokens and never run a command again to see more of its output.
 - stdin is empty and prompts are disabled. A failing stage hidden by a pipe is pointed out.
-{background}
-- Working directory: {cwd}"""
+{background}- Working directory: {cwd}"""
 
 BACKGROUND = """\
-- Servers, watchers and long builds: `async: true` returns a job id at once, or `until` ({"port": 3000}, {"regex": "ready"},
-  {"file": "out.log"}, {"quiet": 5}) returns when that has happened and keeps the command as a job. What a command leaves
-  running with `&` becomes a job too.
-- A job's result is delivered when it ends. Do not poll with sleep, ps or tail: use the `job` tool (poll waits for you)."""
+- Servers, watchers and long builds: `async: true` returns a job id at once, or `until` ({"port": 3000},
+  {"regex": "ready"}, {"file": "out.log"}, {"quiet": 5}) returns when that has happened and keeps the command as a job.
+  What a command leaves running with `&` becomes a job too.
+- A job's result is delivered when it ends. Do not poll with sleep, ps or tail: the `job` tool waits for you (poll).
+"""
+
+PATIENCE = """ A command that merely takes
+  longer than {window} is not killed: it goes on as a background job, and you get its id."""
 
 
 def view(captured: Captured, selection: Selection = EVERYTHING) -> Output:
@@ -58,6 +65,8 @@ def view(captured: Captured, selection: Selection = EVERYTHING) -> Output:
             omitted_lines=rendered.omitted_lines,
             head_lines=rendered.head_lines,
             tail_lines=rendered.tail_lines,
+            skipped_lines=rendered.skipped_lines,
+            by=_limit_reached(rendered, selection),
         )
     return Output(
         text=rendered.text,
@@ -67,6 +76,11 @@ def view(captured: Captured, selection: Selection = EVERYTHING) -> Output:
         capped_lines=rendered.capped_lines,
         artifact=captured.artifact,
     )
+
+
+def _limit_reached(rendered: Rendered, selection: Selection) -> Literal["lines", "bytes"]:
+    wanted = [count for count in (selection.head, selection.tail) if count is not None]
+    return "lines" if wanted and rendered.head_lines + rendered.tail_lines >= min(wanted) else "bytes"
 
 
 class Workspace:
@@ -96,7 +110,9 @@ class Workspace:
             "pty": {"type": "boolean", "description": "Only for programs that need a real terminal"},
             "head": {"type": "integer", "minimum": 1, "description": "Show only the first lines; all is kept"},
             "tail": {"type": "integer", "minimum": 1, "description": "Show only the last lines; all is kept"},
-            "until": {
+        }
+        if scene.async_enabled:
+            properties["until"] = {
                 "type": "object",
                 "description": "Return when this has happened and keep the command as a job; give exactly one",
                 "properties": {
@@ -106,16 +122,16 @@ class Workspace:
                     "quiet": {"type": "number", "description": "seconds without output"},
                 },
                 "additionalProperties": False,
-            },
-        }
-        if scene.async_enabled:
+            }
             properties["async"] = {
                 "type": "boolean",
                 "description": "Start as a background job and return its id at once; it is not waited for",
             }
-        window = f"{scene.window:g} s" if scene.window else "its timeout"
+        moves = scene.async_enabled and scene.window > 0
         description = DESCRIPTION.format(
-            window=window, background=BACKGROUND if scene.async_enabled else "", cwd=scene.cwd
+            patience=PATIENCE.format(window=f"{scene.window:g} s") if moves else "",
+            background=BACKGROUND if scene.async_enabled else "",
+            cwd=scene.cwd,
         )
         return {
             "name": "bash",
@@ -205,19 +221,20 @@ def _lines(fields: Any, name: str) -> int | None:
 def _seconds(value: Any) -> float | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
-        raise InvalidRequestError(f"field 'timeout' must be a number of seconds, got {value!r}", field="timeout")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
+        raise InvalidRequestError(f"field 'timeout' must be a number of seconds, got {_short(value)}", field="timeout")
     return float(value)
 
 
 def _variables(value: Any) -> dict[str, str] | None:
     if value is None:
         return None
-    if not isinstance(value, dict):
-        raise InvalidRequestError(f"field 'env' must be an object of texts, got {value!r}", field="env")
-    for name, text in value.items():
-        if not isinstance(text, str):
-            raise InvalidRequestError(f"field 'env': the value of {name!r} must be a text", field="env")
+    check_env(value)
+    for name in value:
+        if not _NAME.fullmatch(name):
+            raise InvalidRequestError(
+                f"Invalid bash env name: {name}; letters, digits and underscores, no digit first", field="env"
+            )
     return value or None
 
 
@@ -258,13 +275,10 @@ def _output_notice(output: Output) -> str | None:
     cut = output.truncation
     if cut is not None:
         total = output.total_lines
-        if cut.kept == "both":
-            first = f"lines 1-{cut.head_lines} and {total - cut.tail_lines + 1}-{total} of {total}"
-        elif cut.kept == "head":
-            first = f"lines 1-{cut.head_lines} of {total}"
-        else:
-            first = f"lines {total - cut.tail_lines + 1}-{total} of {total}"
-        parts.append(f"Showing {first}; {cut.omitted_lines} lines, {human_size(cut.omitted_bytes)} left out")
+        shown = " and ".join(f"{first}-{last}" for first, last in (_head_range(cut), _tail_range(cut, total)) if last)
+        limit = f" ({human_size(INLINE_BYTES)} limit)" if cut.by == "bytes" else ""
+        left_out = spell_omitted(cut.omitted_lines, cut.omitted_bytes)
+        parts.append(f"Showing lines {shown} of {total}{limit}; {left_out} left out")
     if output.capped_lines:
         parts.append("Some lines truncated to 768 bytes")
     if output.artifact is not None:
@@ -275,6 +289,15 @@ def _output_notice(output: Output) -> str | None:
         if output.artifact.dropped_bytes:
             parts.append(f"{human_size(output.artifact.dropped_bytes)} of its middle were over the cap and are gone")
     return ". ".join(parts) if parts else None
+
+
+def _head_range(cut: Truncation) -> tuple[int, int]:
+    """First and last line of the beginning; zeros where none is shown."""
+    return (cut.skipped_lines + 1, cut.skipped_lines + cut.head_lines) if cut.head_lines else (0, 0)
+
+
+def _tail_range(cut: Truncation, total: int) -> tuple[int, int]:
+    return (total - cut.tail_lines + 1, total) if cut.tail_lines else (0, 0)
 
 
 def _details(result: ShellResult) -> dict[str, Any]:
@@ -319,7 +342,7 @@ def _meta(output: Output) -> dict[str, Any]:
         total = output.total_lines
         truncation: dict[str, Any] = {
             "direction": {"both": "middle", "head": "head", "tail": "tail"}[cut.kept],
-            "truncatedBy": "middle" if cut.kept == "both" else "lines",
+            "truncatedBy": "middle" if cut.kept == "both" else cut.by,
             "totalLines": total,
             "totalBytes": output.total_bytes,
             "outputLines": cut.head_lines + cut.tail_lines,
@@ -329,13 +352,13 @@ def _meta(output: Output) -> dict[str, Any]:
             "elidedBytes": cut.omitted_bytes,
         }
         if cut.kept == "both":
-            truncation["headRange"] = [1, cut.head_lines]
-            truncation["tailRange"] = [total - cut.tail_lines + 1, total]
+            truncation["headRange"] = list(_head_range(cut))
+            truncation["tailRange"] = list(_tail_range(cut, total))
         elif cut.kept == "head":
-            truncation["shownRange"] = [1, cut.head_lines]
-            truncation["nextOffset"] = cut.head_lines + 1
+            truncation["shownRange"] = list(_head_range(cut))
+            truncation["nextOffset"] = _head_range(cut)[1] + 1
         else:
-            truncation["shownRange"] = [total - cut.tail_lines + 1, total]
+            truncation["shownRange"] = list(_tail_range(cut, total))
         if artifact_id is not None:
             truncation["artifactId"] = artifact_id
         meta["truncation"] = truncation
@@ -360,6 +383,5 @@ def present_background(job: Background) -> Reply:
         "async": {"state": "running", "jobId": job.job_id, "type": "bash"},
         "pid": job.pid,
         "outputFile": job.output_file,
-        "wallTimeMs": round(job.elapsed * 1000),
     }
     return Reply(text="\n".join(lines), is_error=False, details=details)

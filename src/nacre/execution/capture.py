@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 
-from nacre.artifacts.spill import Spill
+from nacre.artifacts.spill import Spill, SpillResult
 from nacre.artifacts.store import ArtifactStore
 from nacre.artifacts.writer import ArtifactWriter
 from nacre.errors import ArtifactError
@@ -17,6 +17,7 @@ from nacre.output.redact import Redactor
 from nacre.output.window import Window
 from nacre.process import SIDE
 from nacre.profile import Profile
+from nacre.request import Lifted
 from nacre.result import ArtifactRef, Output
 from nacre.settings import OutputSettings
 
@@ -46,7 +47,7 @@ class Capture:
         *,
         redactor: Redactor,
         selection: Selection = EVERYTHING,
-        side: bool = False,
+        lifted: Lifted | None = None,
         live: LiveTail | None = None,
         passthrough: Passthrough | None = None,
     ) -> None:
@@ -66,6 +67,8 @@ class Capture:
             Spill(Window(shape.head_bytes, shape.tail_bytes, whole_bytes=shape.whole_bytes), create(kind))
             for kind in _KINDS[profile.streams]
         ]
+        side = lifted is not None and lifted.side
+        self._lifted = lifted
         self._side = Spill(Window(0, 0, whole_bytes=SIDE_BYTES), create("output")) if side else None
         self._side_redactor = redactor.fresh() if side and redactor else None
         self._watch: Callable[[bytes], object] | None = None
@@ -103,7 +106,7 @@ class Capture:
         """What is shown of each stream, and the notices about what could not be kept."""
         self._flush()
         outputs = []
-        problems = []
+        problems: list[str] = []
         for spill in self._spills:
             shown = None if spill.window.overflowed else self._view(spill.window, None)
             # What the view cuts must be on disk, even if the window still holds all of it.
@@ -130,7 +133,7 @@ class Capture:
                 f"{artifact.path} is not in order; read it with `nacre artifacts show {artifact.id}`: {error}"
             )
 
-    def _view(self, window: Window, artifact: ArtifactRef | None) -> Output:
+    def _view(self, window: Window, artifact: ArtifactRef | None, selection: Selection | None = None) -> Output:
         captured = Captured(
             whole=window.whole,
             head=window.head,
@@ -139,22 +142,40 @@ class Capture:
             total_lines=window.total_lines,
             artifact=artifact,
         )
-        return self._profile.view(captured, self._selection)
+        return self._profile.view(captured, self._selection if selection is None else selection)
 
     def _with_side(self, output: Output, side: Spill, problems: list[str]) -> Output:
         """The output with the artifact of the whole, of which a last stage showed only a part."""
-        if side.window.total_bytes > output.total_bytes:
-            side.keep()
-        result = side.finish()
+        result = self._finish_side(side)
         if result.error is not None:
             problems.append(f"the full output could not be kept: {result.error}")
-        return output if result.artifact is None else replace(output, artifact=result.artifact)
+        if result.artifact is None:
+            return output
+        if output.artifact is not None:
+            assert self._lifted is not None
+            problems.append(
+                f"what `{self._lifted.stage}` left is cut here; uncut it is artifact://{output.artifact.id}"
+            )
+        return replace(output, artifact=result.artifact)
+
+    def _finish_side(self, side: Spill) -> SpillResult:
+        assert self._lifted is not None
+        if self._lifted.hides(lines=side.window.total_lines, size=side.window.total_bytes):
+            side.keep()
+        return side.finish()
 
     # Handing over to the far side.
 
-    def preview(self) -> bytes:
+    def preview(self) -> Output:
         """The newest output so far."""
-        return self._spills[0].window.tail
+        return self._view(self._spills[0].window, None, Selection(keep="tail"))
+
+    def end_side(self) -> ArtifactRef | None:
+        """End the copy of what a last stage selects from: nobody goes on with it."""
+        if self._side is None:
+            return None
+        self._flush_side()
+        return self._finish_side(self._side).artifact
 
     def hand_over(self, path: str) -> bytes:
         """Write all output so far to a job's file; returns what is held back as the beginning of a secret.
@@ -183,6 +204,9 @@ class Capture:
         for stream, redactor in enumerate(redactors, start=1):
             if rest := redactor.flush():
                 self._take(stream, bytearray(rest), len(rest))
+        self._flush_side()
+
+    def _flush_side(self) -> None:
         if self._side is not None and self._side_redactor is not None:
             self._side.feed(self._side_redactor.flush())
             self._side_redactor = None

@@ -18,11 +18,11 @@ async def happened(until: Until, capture: Capture, *, cwd: str) -> None:
     if until.regex is not None:
         await _line(until.regex, capture)
     elif until.port is not None:
-        while not await port_open(until.port):
+        while not await port_open(until.port):  # noqa: ASYNC110 - a port does not tell when it opens
             await asyncio.sleep(LOOK_SECONDS)
     elif until.file is not None:
         path = os.path.join(cwd, until.file)
-        while not os.path.exists(path):
+        while not os.path.exists(path):  # noqa: ASYNC110 - it may come into being in a directory that does not exist yet
             await asyncio.sleep(LOOK_SECONDS)
     elif until.quiet is not None:
         await _silence(until.quiet, capture)

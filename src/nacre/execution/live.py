@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from nacre.output.decode import decode
+from nacre.output.decode import decode, trim_tail
+from nacre.output.escapes import strip
+from nacre.output.lines import settle
 
 # What a live update shows at most: the whole current tail, not a delta.
 TAIL_BYTES = 50 * 1024
@@ -42,4 +44,4 @@ class LiveTail:
         if not self._news:
             return None
         self._news = False
-        return decode(bytes(self._tail[-TAIL_BYTES:]))
+        return settle(strip(decode(trim_tail(bytes(self._tail[-TAIL_BYTES:])))))

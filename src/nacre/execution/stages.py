@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-# What a stage reports when its reader closed early (`yes | head`): not a failure.
-BROKEN_PIPE = 128 + 13
+from nacre.warden.stages import BROKEN_PIPE
 
 
 def hidden_failure(stages: tuple[int, ...], exit_code: int | None) -> str | None:

@@ -6,10 +6,11 @@ import shlex
 from dataclasses import replace
 
 from nacre.execution.run import Run
-from nacre.execution.stages import BROKEN_PIPE, hidden_failure
+from nacre.execution.stages import hidden_failure
 from nacre.process import Ending, Survivor
 from nacre.request import Lifted
 from nacre.result import Exited, Lost, Outcome, Signalled, Stopped, TimedOut
+from nacre.warden.stages import producers_status
 
 # A survivor's command line is shown to be recognised, not to be read.
 ARGV_CHARACTERS = 60
@@ -31,13 +32,9 @@ def outcome_of(ending: Ending, limit: float | None) -> Outcome:
 
 def producers_ending(ending: Ending, lifted: Lifted | None) -> tuple[Ending, str | None]:
     """The ending with the producer's status in place of the lifted last stage's, and the notice that says so."""
-    if lifted is None or ending.code is None or len(ending.stages) < -lifted.producer:
+    if lifted is None or ending.code is None:
         return ending, None
-    code = ending.stages[lifted.producer]
-    stages = ending.stages[: lifted.producer + 1]
-    if code == BROKEN_PIPE:
-        # `head` had enough and closed the pipe: what its producer died of is not a failure.
-        code = 0
+    code, stages = producers_status(ending.stages, ending.code, producer=lifted.producer)
     changed = replace(ending, code=code, stages=stages)
     if code == ending.code:
         return changed, None

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nacre.errors import JobError, UnknownJobError
+from nacre.errors import JobError, JobLimitError, UnknownJobError
 from nacre.warden import children, record
 
 PREFIX = "bg_"
@@ -73,12 +73,19 @@ class JobTable:
     def __init__(self, state_dir: Path) -> None:
         self.root = state_dir / "jobs"
 
-    def allot(self) -> tuple[str, Path]:
-        """A new id and its empty directory, unique on this state directory."""
+    def allot(self, *, most: int | None = None) -> tuple[str, Path]:
+        """A new id and its empty directory, unique on this state directory.
+
+        Raises:
+            JobLimitError: as many as `most` run already.
+        """
         try:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
             with _locked(self.root / ".last") as counter:
-                last = max([_number(counter), *self._numbers()])
+                numbers = self._numbers()
+                if most is not None and len(numbers) >= most:
+                    self._refuse_beyond(most, numbers)
+                last = max([_number(counter), *numbers])
                 while True:
                     last += 1
                     directory = self.root / f"{PREFIX}{last}"
@@ -89,6 +96,12 @@ class JobTable:
         except OSError as error:
             raise JobError(f"no job can be kept in {self.root}: {error.strerror}") from error
         return directory.name, directory
+
+    def _refuse_beyond(self, most: int, numbers: list[int]) -> None:
+        # Asked of the locks, which costs microseconds each; a record takes ten times as long to read.
+        live = [f"{PREFIX}{number}" for number in sorted(numbers) if _answered_for(self.root / f"{PREFIX}{number}")]
+        if len(live) >= most:
+            raise JobLimitError(f"{len(live)} jobs run already (setting jobs.max_jobs): {', '.join(live)}; stop one")
 
     def discard(self, directory: Path) -> None:
         """Take back the directory of a job that could not be started; its id stays used."""
@@ -146,6 +159,24 @@ class JobTable:
                 shutil.rmtree(job.directory, ignore_errors=True)
                 removed += 1
         return removed
+
+
+def _answered_for(directory: Path) -> bool:
+    """Whether a runner holds the job's lock, or will in a moment: its caller has allotted it and starts it now."""
+    if not (directory / record.RECORD).exists():
+        # The lock of one that is being born is its runner's to take; trying it could come in between.
+        return not _is_unborn(directory)
+    try:
+        fd = os.open(directory / record.LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)
+    return False
 
 
 def _number(counter: int) -> int:
@@ -225,7 +256,14 @@ def _signal(pid: int, start: int | None, number: int) -> None:
         os.close(handle)
 
 
+def _is_unborn(directory: Path) -> bool:
+    """Whether a directory without a record will never have one; true of one that is gone, too."""
+    try:
+        return time.time() - directory.stat().st_mtime > UNBORN_SECONDS
+    except OSError:
+        return True
+
+
 def _remove_unborn(directory: Path) -> None:
-    with contextlib.suppress(OSError):
-        if time.time() - directory.stat().st_mtime > UNBORN_SECONDS:
-            shutil.rmtree(directory)
+    if _is_unborn(directory):
+        shutil.rmtree(directory, ignore_errors=True)

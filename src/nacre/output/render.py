@@ -29,6 +29,8 @@ class Rendered:
     """Lines shown from the beginning; all of them when nothing is left out."""
     tail_lines: int
     """Lines shown from the end."""
+    skipped_lines: int = 0
+    """Lines left out before the head, where the end of a beginning was wanted."""
     omitted_lines: int
     omitted_bytes: int
     """Raw bytes of the lines left out."""
@@ -69,7 +71,7 @@ def render(captured: Captured, selection: Selection = EVERYTHING) -> Rendered:
                 total_lines=captured.total_lines,
                 total_bytes=captured.total_bytes,
             )
-    head, tail = _choose(captured, selection)
+    head, tail, skipped = _choose(captured, selection)
     raw = sum(line.raw_bytes for line in (*head, *tail))
     omitted_lines = max(0, captured.total_lines - len(head) - len(tail))
     omitted_bytes = captured.total_bytes - raw
@@ -77,6 +79,7 @@ def render(captured: Captured, selection: Selection = EVERYTHING) -> Rendered:
         text=_join(head, tail, omitted_lines, omitted_bytes, ends_open=_ends_open(captured)),
         head_lines=len(head),
         tail_lines=len(tail),
+        skipped_lines=skipped,
         omitted_lines=omitted_lines,
         omitted_bytes=omitted_bytes,
         capped_lines=sum(line.capped for line in (*head, *tail)),
@@ -85,8 +88,8 @@ def render(captured: Captured, selection: Selection = EVERYTHING) -> Rendered:
     )
 
 
-def _choose(captured: Captured, selection: Selection) -> tuple[list[_Line], list[_Line]]:
-    """The lines from the beginning and from the end that are shown, never the same line twice."""
+def _choose(captured: Captured, selection: Selection) -> tuple[list[_Line], list[_Line], int]:
+    """The lines from the beginning and from the end that are shown, never the same twice; those skipped before."""
     if captured.whole is not None:
         first = _lines(captured.whole)
         last = first
@@ -94,17 +97,18 @@ def _choose(captured: Captured, selection: Selection) -> tuple[list[_Line], list
         first = _without_partial(_lines(captured.head), at=-1)
         last = _without_partial(_lines(captured.tail), at=0)
     wanted_head, wanted_tail = selection.head, selection.tail
-    if wanted_head is not None:
-        head = _fitting(first[:wanted_head], INLINE_BYTES)
-        if wanted_tail is not None and len(head) == min(wanted_head, len(first)):
-            return [], head[max(0, len(head) - wanted_tail) :]
-        return head, []
+    if wanted_head is not None and wanted_head < captured.total_lines:
+        skipped = max(0, wanted_head - wanted_tail) if wanted_tail is not None and wanted_head <= len(first) else 0
+        return _fitting(first[skipped:wanted_head], INLINE_BYTES), [], skipped
     if wanted_tail is not None:
-        return [], _fitting(last[max(0, len(last) - wanted_tail) :], INLINE_BYTES, from_end=True)
+        return [], _fitting(last[max(0, len(last) - wanted_tail) :], INLINE_BYTES, from_end=True), 0
+    if captured.whole is None and captured.total_lines == 1:
+        # Both windows look at the one line there is.
+        first, last = ([], last) if selection.keep == "tail" else (first, [])
     head = [] if selection.keep == "tail" else _fitting(first, HEAD_BYTES)
     used = sum(line.shown_bytes for line in head)
     rest = last[len(head) :] if captured.whole is not None else last
-    return head, _fitting(rest, INLINE_BYTES - used, from_end=True)
+    return head, _fitting(rest, INLINE_BYTES - used, from_end=True), 0
 
 
 def _lines(raw: bytes) -> list[_Line]:
@@ -141,6 +145,11 @@ def _fitting(lines: list[_Line], budget: int, *, from_end: bool = False) -> list
     return chosen[::-1] if from_end else chosen
 
 
+def spell_omitted(lines: int, size: int) -> str:
+    """How much is left out; of a part of one line only its size can be told."""
+    return f"{lines} line{'' if lines == 1 else 's'}, {human_size(size)}" if lines else human_size(size)
+
+
 def _ends_open(captured: Captured) -> bool:
     return not captured.tail.endswith(b"\n")
 
@@ -148,7 +157,7 @@ def _ends_open(captured: Captured) -> bool:
 def _join(head: list[_Line], tail: list[_Line], omitted_lines: int, omitted_bytes: int, *, ends_open: bool) -> str:
     pieces = [line.text for line in head]
     if omitted_bytes and head and tail:
-        pieces.append(f"[… {omitted_lines} lines, {human_size(omitted_bytes)} omitted …]")
+        pieces.append(f"[… {spell_omitted(omitted_lines, omitted_bytes)} omitted …]")
     pieces += [line.text for line in tail]
     text = "\n".join(pieces)
     return text if ends_open or not pieces else f"{text}\n"

@@ -19,6 +19,7 @@ from nacre.script.rewrite import lift_cd, trailing_window
 from nacre.settings import Settings
 
 SHORTEST_SECONDS, LONGEST_SECONDS = 1.0, 3600.0
+NO_TERMINAL = "pty was asked for, but there is no terminal here: the command runs with pipes"
 _JOINT = re.compile(r"\s*(\|&?)\s*")
 
 
@@ -31,13 +32,14 @@ def normalise(
         InvalidRequestError: a job was asked for and jobs are switched off, or a URL leads nowhere.
         InterceptedError: a tool that is present serves the command better.
     """
-    if request.mode == "background" and not settings.jobs.async_enabled:
+    if not settings.jobs.async_enabled and (request.mode == "background" or request.until is not None):
+        field = "async" if request.mode == "background" else "until"
         raise InvalidRequestError(
-            "Async bash execution is disabled (setting jobs.async_enabled); run it without async", field="async"
+            f"Async bash execution is disabled (setting jobs.async_enabled); run it without {field}", field=field
         )
     script, cwd = request.command, request.cwd
     warnings: tuple[str, ...] = ()
-    if cwd is None and (prefix := lift_cd(script)) is not None:
+    if cwd is None and (prefix := lift_cd(script)) is not None and prefix.rest.strip():
         script, cwd = prefix.rest, prefix.path
     if settings.policy.interceptor:
         interceptor = interceptor_of(settings.policy.interceptor_file)
@@ -50,7 +52,7 @@ def normalise(
         script, lifted = _lift(script, request, can_lift=can_lift)
     timeout, requested, notices = _clamp(request.timeout, settings.execution.timeout_seconds)
     if request.terminal:
-        notices.append("pty was asked for, but there is no terminal here: the command runs with pipes")
+        notices.append(NO_TERMINAL if request.mode == "foreground" else f"{NO_TERMINAL}; its input stays open")
     expanded = expand_command(script, router)
     return replace(
         request,
@@ -68,18 +70,21 @@ def _lift(script: str, request: ShellRequest, *, can_lift: bool) -> tuple[str, L
     window = trailing_window(script)
     if window is None:
         return script, None
-    if request.head is not None or request.tail is not None:
-        # The caller's own numbers win: the stage goes, and they select from the whole output.
-        return window.producer, None
     joint = _JOINT.match(script, window.producer_end)
-    assert joint is not None
+    if joint is None:
+        # A continued line or a comment stands between the pipe and the stage.
+        return script, None
+    if request.head is not None or request.tail is not None:
+        # The caller's own numbers win: the stage goes, and they select from the whole output. A line that is continued
+        # in front of the pipe would be continued into nothing.
+        return (script if window.producer.endswith("\\") else window.producer), None
     stage = script[joint.end() :].strip()
     shown = f"{joint[1]} {stage}"
     if window.kind == "head" or not can_lift:
-        return script, Lifted(stage=shown, producer=-2, side=False)
+        return script, Lifted(stage=shown, producer=-2, side=False, unit=window.unit, count=window.count)
     # The real tail still selects, so what is read cannot change; the copy beside it is what is kept.
     copied = f"{window.producer}{joint[0]}tee /dev/fd/{SIDE_FD} | {stage}"
-    return copied, Lifted(stage=shown, producer=-3, side=True)
+    return copied, Lifted(stage=shown, producer=-3, side=True, unit=window.unit, count=window.count)
 
 
 def _clamp(timeout: float | None, default: float) -> tuple[float, float | None, list[str]]:

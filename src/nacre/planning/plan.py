@@ -15,7 +15,6 @@ from nacre.profile import Profile
 from nacre.request import ShellRequest
 from nacre.settings import EnvironmentSettings, Settings
 
-
 # A label recognises a job in a list; the record has the whole command.
 LABEL_CHARACTERS = 120
 
@@ -40,7 +39,7 @@ def plan(request: ShellRequest, profile: Profile, settings: Settings, *, cwd: st
     Raises:
         InvalidRequestError: a variable of the call cannot be passed on.
     """
-    directory = cwd if request.cwd is None else os.path.join(cwd, request.cwd)
+    directory = cwd if request.cwd is None else _resolve(request.cwd, cwd, environ)
     script = request.command if request.script is None else request.script
     grace = settings.execution.grace_seconds
     filtered = is_filtered(profile, settings.environment)
@@ -61,6 +60,14 @@ def plan(request: ShellRequest, profile: Profile, settings: Settings, *, cwd: st
         surroundings.redactor,
         request,
     )
+
+
+def _resolve(asked: str, cwd: str, environ: Mapping[str, str]) -> str:
+    """The directory that a caller means, as the shell's `cd` reads it: from `cwd`, `~` the home, `..` by name."""
+    home = environ.get("HOME")
+    if home and (asked == "~" or asked.startswith("~/")):
+        asked = home + asked[1:]
+    return os.path.normpath(os.path.join(cwd, asked))
 
 
 def is_filtered(profile: Profile, settings: EnvironmentSettings) -> bool:
