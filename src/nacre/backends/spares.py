@@ -7,6 +7,7 @@ was started in advance is what costs: the process, its session and containment.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import threading
@@ -152,23 +153,22 @@ class Spares:
 
 
 def _start(command: Command) -> Spare:
-    readers, writers = make_pipes(command)
-    waiting, go = os.pipe()
-    script = os.memfd_create("nacre-script")
-    link = None
-    try:
+    with contextlib.ExitStack() as on_failure, contextlib.ExitStack() as always:
+        readers, writers = make_pipes(command)
+        for fd in readers:
+            on_failure.callback(os.close, fd)
+        for fd in writers:
+            always.callback(os.close, fd)
+        waiting, go = os.pipe()
+        always.callback(os.close, waiting)
+        on_failure.callback(os.close, go)
+        script = os.memfd_create("nacre-script")
+        on_failure.callback(os.close, script)
         link = warden.take()
+        on_failure.callback(link.close)
         link.ask(_request(command), [*writers, waiting, script], command.env)
-        return Spare(link, command, readers, go, script)
-    except BaseException:
-        for fd in (*readers, go, script):
-            os.close(fd)
-        if link is not None:
-            link.close()
-        raise
-    finally:
-        for fd in (*writers, waiting):
-            os.close(fd)
+        on_failure.pop_all()
+    return Spare(link, command, readers, go, script)
 
 
 def _request(command: Command) -> dict[str, object]:
