@@ -368,8 +368,9 @@ def from_environment(
             engine = Engine(loaded.settings, loaded.state_dir, approver=approver)
         else:
             engine = Engine(settings, config.state_dir(environ), approver=approver)
-        # The objects are held, so that their identities stay theirs.
-        known = _ENGINES[key] = (engine, environ, settings, approver)
+        # The objects are held, so that their identities stay theirs. Of two threads that come at once one is the first,
+        # and both use its engine: another would keep a log open that nobody closes.
+        known = _ENGINES.setdefault(key, (engine, environ, settings, approver))
     return known[0]
 
 
