@@ -11,7 +11,7 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 
-from nacre.backends.pipes import OUTPUTS, PipeReader, make_pipes
+from nacre.backends.pipes import OUTPUTS, PipeReader, make_pipes, watch_stream
 from nacre.backends.spares import Spare, is_suited, refill, spares
 from nacre.backends.start_errors import start_error
 from nacre.backends.wardens import Link, warden
@@ -115,16 +115,7 @@ class ContainedProcess:
         command = self._command
         streams = [*range(1, OUTPUTS[command.streams] + 1), *([SIDE] if command.side else [])]
         for stream, fd in zip(streams, readers, strict=True):
-            self._watch(stream, fd)
-
-    def _watch(self, stream: int, fd: int) -> None:
-        def output(buffer: bytearray, size: int) -> None:
-            self._listener.output(stream, buffer, size)
-
-        def closed() -> None:
-            self._listener.closed(stream)
-
-        self._readers[stream] = PipeReader(self._loop, fd, output=output, closed=closed)
+            self._readers[stream] = watch_stream(self._loop, self._listener, stream, fd)
 
     # Events from the far side.
 

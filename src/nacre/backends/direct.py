@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nacre.backends.exit_watch import HAS_PIDFD, watch_exit
-from nacre.backends.pipes import PipeReader, make_pipes
+from nacre.backends.pipes import PipeReader, make_pipes, watch_stream
 from nacre.backends.spawn import spawn
 from nacre.backends.start_errors import start_error
 from nacre.backends.stray import strays
@@ -108,17 +108,8 @@ class DirectProcess:
             for fd in writers:
                 os.close(fd)
         for stream, fd in enumerate(readers, start=1):
-            self._watch(stream, fd)
+            self._readers[stream] = watch_stream(self._loop, self._listener, stream, fd)
         return pid
-
-    def _watch(self, stream: int, fd: int) -> None:
-        def output(buffer: bytearray, size: int) -> None:
-            self._listener.output(stream, buffer, size)
-
-        def closed() -> None:
-            self._listener.closed(stream)
-
-        self._readers[stream] = PipeReader(self._loop, fd, output=output, closed=closed)
 
     # Ending.
 

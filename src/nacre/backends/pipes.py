@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from nacre.backends.start_errors import start_error
 from nacre.command import Command
+from nacre.process import Listener
 
 # Small enough to stay in the processor's cache on the way to the window and the artifact.
 READ_BYTES = 256 * 1024
@@ -111,6 +112,18 @@ class PipeReader:
         fd = self.take()
         if fd is not None:
             os.close(fd)
+
+
+def watch_stream(loop: asyncio.AbstractEventLoop, listener: Listener, stream: int, fd: int) -> PipeReader:
+    """Read a pipe for a listener, as one of a command's streams."""
+
+    def output(buffer: bytearray, size: int) -> None:
+        listener.output(stream, buffer, size)
+
+    def closed() -> None:
+        listener.closed(stream)
+
+    return PipeReader(loop, fd, output=output, closed=closed)
 
 
 def make_pipes(command: Command) -> tuple[list[int], list[int]]:

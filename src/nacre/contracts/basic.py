@@ -35,13 +35,7 @@ def view(captured: Captured, selection: Selection = EVERYTHING) -> Output:
             omitted_bytes=captured.total_bytes - kept,
             omitted_lines=captured.total_lines - lines,
         )
-    return Output(
-        text=text,
-        total_bytes=captured.total_bytes,
-        total_lines=captured.total_lines,
-        truncation=truncation,
-        artifact=captured.artifact,
-    )
+    return captured.shown_as(text, truncation)
 
 
 class Basic:

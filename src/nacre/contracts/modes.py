@@ -60,13 +60,7 @@ def view(captured: Captured, selection: Selection = EVERYTHING) -> Output:
             omitted_bytes=captured.total_bytes - head_kept - tail_kept,
             omitted_lines=captured.omitted_lines(head, tail),
         )
-    return Output(
-        text=text,
-        total_bytes=captured.total_bytes,
-        total_lines=captured.total_lines,
-        truncation=truncation,
-        artifact=captured.artifact,
-    )
+    return captured.shown_as(text, truncation)
 
 
 class Modes:

@@ -68,14 +68,7 @@ def view(captured: Captured, selection: Selection = EVERYTHING) -> Output:
             skipped_lines=rendered.skipped_lines,
             by=_limit_reached(rendered, selection),
         )
-    return Output(
-        text=rendered.text,
-        total_bytes=captured.total_bytes,
-        total_lines=captured.total_lines,
-        truncation=truncation,
-        capped_lines=rendered.capped_lines,
-        artifact=captured.artifact,
-    )
+    return captured.shown_as(rendered.text, truncation, capped_lines=rendered.capped_lines)
 
 
 def _limit_reached(rendered: Rendered, selection: Selection) -> Literal["lines", "bytes"]:

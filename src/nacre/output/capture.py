@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from nacre.result import ArtifactRef
+from nacre.result import ArtifactRef, Output, Truncation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +18,17 @@ class Captured:
     total_lines: int
     """Lines, an unterminated last one counted."""
     artifact: ArtifactRef | None = None
+
+    def shown_as(self, text: str, truncation: Truncation | None, *, capped_lines: int = 0) -> Output:
+        """What a view makes of it."""
+        return Output(
+            text=text,
+            total_bytes=self.total_bytes,
+            total_lines=self.total_lines,
+            truncation=truncation,
+            capped_lines=capped_lines,
+            artifact=self.artifact,
+        )
 
     def omitted_lines(self, *shown: str) -> int:
         """Line ends that are in none of the pieces shown."""

@@ -29,10 +29,4 @@ def head_and_tail(captured: Captured, selection: Selection = EVERYTHING) -> Outp
         marker = f"[… {omitted_lines} lines, {human_size(omitted_bytes)} omitted{where} …]"
         text = f"{head}{'' if head.endswith(chr(10)) else chr(10)}{marker}\n{tail}"
         truncation = Truncation(kept="both", omitted_bytes=omitted_bytes, omitted_lines=omitted_lines)
-    return Output(
-        text=text,
-        total_bytes=captured.total_bytes,
-        total_lines=captured.total_lines,
-        truncation=truncation,
-        artifact=captured.artifact,
-    )
+    return captured.shown_as(text, truncation)
