@@ -7,11 +7,9 @@ may be written by the very agent that nacre watches, so it cannot loosen a prote
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
 import math
 import os
-import tomllib
 import types
 import typing
 from collections.abc import Mapping
@@ -129,6 +127,8 @@ def _type_of(field: dataclasses.Field[Any]) -> Any:
 
 
 def _read(path: Path, *, trusted: bool) -> dict[str, Any]:
+    import tomllib
+
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -154,6 +154,8 @@ def _read(path: Path, *, trusted: bool) -> dict[str, Any]:
 
 
 def _nearest(key: str, fields: Mapping[str, object]) -> str:
+    import difflib
+
     near = difflib.get_close_matches(key, fields, n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
 

@@ -19,7 +19,6 @@ from nacre import config
 from nacre.artifacts.store import ArtifactStore
 from nacre.audit import AuditLog
 from nacre.backends.contained import ContainedBackend
-from nacre.backends.direct import DirectBackend
 from nacre.backends.wardens import unsupported_reason
 from nacre.errors import (
     ArtifactError,
@@ -36,7 +35,6 @@ from nacre.jobs.table import JobTable
 from nacre.output.capture import Selection
 from nacre.planning.plan import Plan, plan
 from nacre.policy.approval import Approver, approve, is_guarded
-from nacre.policy.runtime_guard import runtime_guard
 from nacre.process import Backend, Ending
 from nacre.profile import Background, Profile
 from nacre.request import ShellRequest
@@ -93,8 +91,8 @@ class Engine:
             except DeniedError as error:
                 self.log(profile, planned, {"outcome": "denied", "rule": error.rule})
                 raise
-            if "rm" in request.command and (prologue := runtime_guard(request.command)) is not None:
-                return replace(planned, command=replace(planned.command, prologue=prologue))
+            if "rm" in request.command:
+                return _guarded(planned)
         return planned
 
     # Run to the end.
@@ -143,9 +141,9 @@ class Engine:
         try:
             return await self._run(backend, planned, profile, capture)
         except BackendUnavailableError as error:
-            if self.settings.execution.containment != "auto" or isinstance(backend, DirectBackend):
+            if self.settings.execution.containment != "auto" or not backend.keeps:
                 raise
-            fallback = DirectBackend(str(error), mark=profile.environment != "inherited")
+            fallback = _direct(str(error), mark=profile.environment != "inherited")
             return await self._run(fallback, planned, profile, capture)
 
     async def _run(self, backend: Backend, planned: Plan, profile: Profile, capture: Capture) -> ShellResult:
@@ -176,7 +174,7 @@ class Engine:
             return ContainedBackend(spares=self.settings.execution.spares)
         if wanted == "required":
             raise BackendUnavailableError(f"containment is required and cannot be had: {reason}")
-        return DirectBackend(reason, mark=mark)
+        return _direct(reason, mark=mark)
 
     # Summarise.
 
@@ -308,6 +306,22 @@ class Engine:
                 "ownerStart": children.start_time(os.getpid()),
             },
         }
+
+
+def _direct(reason: str, *, mark: bool) -> Backend:
+    from nacre.backends.direct import DirectBackend
+
+    return DirectBackend(reason, mark=mark)
+
+
+def _guarded(planned: Plan) -> Plan:
+    """With the run-time guard, where a recursive rm has a target that only the shell will know."""
+    from nacre.policy.runtime_guard import runtime_guard
+
+    prologue = runtime_guard(planned.request.command)
+    if prologue is None:
+        return planned
+    return replace(planned, command=replace(planned.command, prologue=prologue))
 
 
 def _make_fifo(directory: Path) -> Path:

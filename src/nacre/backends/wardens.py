@@ -6,6 +6,7 @@ the program drops its copies, so that a child neither uses nor keeps alive what 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -92,6 +93,14 @@ class Warden:
                     return link
                 link.close()
             return self._fork_runner()
+
+    def warm(self) -> None:
+        """Start the warden ahead of its first command, so that it loads while its caller does."""
+        with self._lock:
+            if self._control is None and unsupported_reason() is None:
+                # If it cannot be started, the command that needs it says so.
+                with contextlib.suppress(BackendUnavailableError):
+                    self._start()
 
     def give(self, link: Link) -> None:
         """Take back the way to a runner that is idle again."""

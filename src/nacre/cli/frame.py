@@ -52,11 +52,21 @@ def _parsed(verb: str, arguments: list[str]) -> argparse.Namespace:
     return parser.parse_intermixed_args(arguments)
 
 
+def _warm() -> None:
+    """Let the warden load beside us; a verb that runs a command needs both."""
+    if os.environ.get("NACRE_CONTAINMENT") != "off":
+        from nacre.backends.wardens import warden
+
+        warden.warm()
+
+
 def dispatch(verb: str, arguments: list[str]) -> int:
     """Run a verb; its exit code."""
     become_unreadable()
 
     def work() -> int:
+        if verb in ("run", "call") and not {"-h", "--help"} & set(arguments):
+            _warm()
         namespace = _parsed(verb, arguments)
         return int(importlib.import_module(f"nacre.cli.{verb}").main(namespace))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, overload
 
@@ -17,6 +16,8 @@ def arguments_of(arguments: object, *, known: Iterable[str]) -> Mapping[str, Any
     names = list(known)
     for key in arguments:
         if key not in names:
+            import difflib
+
             near = difflib.get_close_matches(str(key), names, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise InvalidRequestError(

@@ -8,13 +8,16 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING
 
 from nacre.errors import ConfigError, DeniedError
-from nacre.policy.review import Policy, review
-from nacre.policy.rule_file import RuleFileError, load_rules
+from nacre.policy.plain import is_plain
 from nacre.policy.verdict import Verdict
 from nacre.profile import Profile
 from nacre.settings import PolicySettings
+
+if TYPE_CHECKING:
+    from nacre.policy.review import Policy
 
 Approver = Callable[[str, Verdict], Awaitable[bool]]
 """Given the command and the verdict, whether to run it."""
@@ -38,6 +41,11 @@ async def approve(
         DeniedError: it may not.
         ConfigError: the rules cannot be read, so nothing may run.
     """
+    if settings.rules_file is None and settings.guard_profile == "default" and is_plain(command):
+        return
+    # Loaded when there is something to read: it is half of what a short-lived program would load.
+    from nacre.policy.review import review
+
     verdict = review(command, policy_of(settings), environment=environment, cwd=cwd, home=environment.get("HOME"))
     if verdict.decision == "allow":
         return
@@ -56,6 +64,8 @@ def _how_to_allow(settings: PolicySettings, approver: Approver | None) -> str:
 
 def policy_of(settings: PolicySettings) -> Policy:
     """The policy that the settings describe; a rule file is read again when it has changed."""
+    from nacre.policy.review import Policy
+
     if settings.rules_file is None:
         return Policy(settings.guard_profile)
     path = os.path.expanduser(settings.rules_file)
@@ -68,6 +78,9 @@ def policy_of(settings: PolicySettings) -> Policy:
 
 @functools.lru_cache(maxsize=8)
 def _policy(profile: str, path: str, stamp: int) -> Policy:
+    from nacre.policy.review import Policy
+    from nacre.policy.rule_file import RuleFileError, load_rules
+
     try:
         with open(path, encoding="utf-8") as file:
             rules = load_rules(file.read(), path)

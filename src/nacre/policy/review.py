@@ -4,12 +4,12 @@ Invariant: it never raises and never fails open. Whatever goes wrong while readi
 limits, or a check that takes too long ends as a denial by rule `unchecked`.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from nacre.policy import embedded, git, machine, removal
+from nacre.policy.plain import is_plain
 from nacre.policy.rule_file import Rule, rules_verdict
 from nacre.policy.verdict import ALLOWED, Verdict, strictest
 from nacre.script.alphabet import HOME, PWD, clean
@@ -63,12 +63,6 @@ _BUILT_IN: Final[tuple[tuple[str, str, Callable[[Invocation], str | None]], ...]
     (git.ADD_RULE, git.ADD_MESSAGE, git.check_add),
     (git.PUSH_RULE, git.PUSH_MESSAGE, git.check_push),
 )
-# Nothing here can expand, quote, redirect input or name a program in another way, so a rule can only be about a
-# program whose name is spelled in the text.
-_NOTHING_TO_EXPAND: Final = re.compile(r"[A-Za-z0-9_./:,+@%=^\s;|&()>#-]*")
-_NAMED: Final = re.compile(
-    r"rm|git|hub|eval|alias|source|(?:^|[\s;|&(])\.\s|sh(?![A-Za-z0-9_])|xargs|parallel|base(?:64|32)|xxd|openssl|rev|tr\s|[Mm]ake"
-)
 
 
 def review(
@@ -86,7 +80,7 @@ def review(
     `home` are the absolute paths that literal paths are compared with.
     """
     try:
-        if not policy.rules and policy.profile == "default" and _is_plain(command):
+        if not policy.rules and policy.profile == "default" and is_plain(command):
             return ALLOWED
         surroundings = Surroundings(dict(environment or {}), cwd, home)
         return _review(command, policy, surroundings, Budget(seconds))
@@ -103,10 +97,6 @@ def unchecked(reason: str) -> Verdict:
         f"permission denied: this command could not be checked: {reason}. Write it more simply, or in smaller steps"
     )
     return Verdict("deny", UNCHECKED, message)
-
-
-def _is_plain(command: str) -> bool:
-    return _NOTHING_TO_EXPAND.fullmatch(command) is not None and _NAMED.search(command) is None
 
 
 def _review(command: str, policy: Policy, surroundings: Surroundings, budget: Budget) -> Verdict:

@@ -1,0 +1,19 @@
+"""Commands that cannot be what a default rule is about, told at a glance and without the reader of scripts.
+
+Most commands are: they pay neither for the reading nor, in a program that runs only such ones, for loading it.
+"""
+
+import re
+from typing import Final
+
+# Nothing here can expand, quote, redirect input or name a program in another way, so a rule can only be about a
+# program whose name is spelled in the text.
+_NOTHING_TO_EXPAND: Final = re.compile(r"[A-Za-z0-9_./:,+@%=^\s;|&()>#-]*")
+_NAMED: Final = re.compile(
+    r"rm|git|hub|eval|alias|source|(?:^|[\s;|&(])\.\s|sh(?![A-Za-z0-9_])|xargs|parallel|base(?:64|32)|xxd|openssl|rev|tr\s|[Mm]ake"
+)
+
+
+def is_plain(command: str) -> bool:
+    """Whether no default rule can concern the command."""
+    return _NOTHING_TO_EXPAND.fullmatch(command) is not None and _NAMED.search(command) is None
