@@ -11,13 +11,14 @@ from nacre.policy.paths import critical_reason
 from nacre.script.alphabet import HOME, plain
 from nacre.script.git_words import git_call, stored_alias
 from nacre.script.invocation import Invocation
+from nacre.script.outputs import literal_output
 from nacre.script.wrappers import basename
 
 _INTERPRETER: Final = re.compile(
     r"(?:python[\d.]*|pypy3?|perl|ruby|node|nodejs|deno|bun|php|lua|luajit|Rscript|g?awk|mawk|nawk|vim?|nvim|emacs|expect|tclsh)"
 )
 _CALL: Final = re.compile(
-    r"(?:system|exec\w*|popen|spawn\w*|run|call|check_output|check_call|passthru|shell_exec|Popen|getoutput|getstatusoutput|sh|os\.execute)"
+    r"(?:system|exec\w*|popen|spawn\w*|run|call|check_output|check_call|passthru|shell_exec|Popen|getoutput|getstatusoutput|shell-command|sh|os\.execute)"
     r"\s*\(?\s*\[?\s*(['\"])(.*?)(?<!\\)\1",
     re.DOTALL,
 )
@@ -28,6 +29,19 @@ _DELETION: Final = re.compile(
     r"(?:rmtree|rm_rf|rm_r|rm|remove_dir_all|rmSync|rmdirSync|rmdir|rimraf(?:\.sync)?|remove_tree|removeSync|remove_entry_secure|unlink)"
     r"\s*\(?\s*(?:os\.path\.expanduser\(\s*)?(?:Path\(\s*)?(['\"])(.*?)\1"
 )
+_HOME_IN_CODE: Final = re.compile(
+    r"(?:rmtree|rm_rf|rm_r|rmSync|rmdirSync|rimraf(?:\.sync)?|remove_tree|removeSync)\s*\(?\s*"
+    r"(?:Dir\.(?:home|pwd)|Path\.(?:home|cwd)\(|(?:os\.)?homedir\(|process\.(?:env\.HOME|cwd\()|os\.getcwd\("
+    r"|ENV\[.HOME.\]|\$ENV\{HOME\}|os\.environ\[.HOME.\]|require\(.os.\)\.homedir\()"
+)
+_TCL_CALL: Final = re.compile(r"\b(?:spawn|exec)\s+([^;\n\]]+)")
+# What the next shell, the next commit or the scheduler would run.
+_RUN_LATER: Final = re.compile(
+    r"(?:.*/)?\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zprofile|zshenv|kshrc)"
+    r"|/etc/(?:profile|bash\.bashrc|bashrc|zshrc|rc\.local|profile\.d/.*|cron\..*)"
+    r"|(?:.*/)?(?:\.git/hooks|\.husky)/[\w-]+"
+)
+_CRONTABS: Final = re.compile(r"/etc/crontab|/etc/cron\.d/.*|/var/spool/cron/.*")
 _SCHEDULE: Final = re.compile(r"\s*(?:@\w+|(?:[\d*,/A-Za-z-]+\s+){5})\s*(.+)")
 _REMOTE: Final = frozenset(
     ("ssh", "mosh", "docker", "podman", "nerdctl", "kubectl", "oc", "lxc", "multipass", "vagrant", "gcloud", "heroku")
@@ -40,13 +54,17 @@ def embedded_scripts(invocation: Invocation) -> list[str]:
         return []
     name = basename(invocation.argv[0])
     words = [plain(word) for word in invocation.argv[1:]]
+    later = _stored_for_later(invocation, name, words)
+    if later:
+        return later
     if name == "crontab" and invocation.stdin is not None:
         return [match.group(1) for line in invocation.stdin.splitlines() if (match := _SCHEDULE.match(line))]
     if name in ("at", "batch") and invocation.stdin is not None:
         return [invocation.stdin]
     if _INTERPRETER.fullmatch(name):
         code = "\n".join([*words, invocation.stdin or ""])
-        return _called(code)
+        tcl = [match.group(1) for match in _TCL_CALL.finditer(code)] if name in ("expect", "tclsh") else []
+        return _called(code) + tcl
     if name in _REMOTE:
         return [*_remote(words), *([invocation.stdin] if invocation.stdin is not None else [])]
     if name in ("make", "gmake"):
@@ -63,6 +81,20 @@ def embedded_scripts(invocation: Invocation) -> list[str]:
     if name == "alias":
         return [word.partition("=")[2] for word in words if "=" in word]
     return []
+
+
+def _stored_for_later(invocation: Invocation, name: str, words: list[str]) -> list[str]:
+    """The text that goes into a file which a shell, git or the scheduler runs by itself."""
+    paths = [plain(path) for operator, path in invocation.targets if ">" in operator]
+    if name == "tee":
+        paths += words
+    run, scheduled = any(map(_RUN_LATER.fullmatch, paths)), any(map(_CRONTABS.fullmatch, paths))
+    if not run and not scheduled:
+        return []
+    text = literal_output(invocation.argv, invocation.stdin, {}) or ""
+    jobs = [match.group(1) for line in text.splitlines() if (match := _SCHEDULE.match(line))]
+    # The system's tables name a user before the command.
+    return [text] if run else [*jobs, *(job.partition(" ")[2] for job in jobs)]
 
 
 def _program_options(words: list[str]) -> list[str]:
@@ -98,6 +130,8 @@ def deletes_in_code(invocation: Invocation) -> str | None:
     if not invocation.argv or not _INTERPRETER.fullmatch(basename(invocation.argv[0])):
         return None
     code = "\n".join([*(plain(word) for word in invocation.argv[1:]), invocation.stdin or ""])
+    if _HOME_IN_CODE.search(code):
+        return "the home or the current directory would be removed"
     for match in _DELETION.finditer(code):
         path = match.group(2)
         reason = critical_reason(HOME + path[1:] if path.startswith("~") else path)

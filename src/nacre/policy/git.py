@@ -127,7 +127,7 @@ def _is_blind(path: str, directory: str) -> bool:
     if magic is not None:
         text = magic.group(2) or "."
     elif text.startswith(":"):
-        text = text[1:].lstrip("/") or "."
+        text = text[1:].lstrip("/").removeprefix(":") or "."
     # For git a quoted star is a pathspec that matches like a bare one.
     if text.startswith((HOME, "/")):
         return bool(directory) and text.rstrip("/") == directory.rstrip("/")
@@ -144,7 +144,9 @@ def check_push(invocation: Invocation) -> str | None:
     if call is None:
         return None
     if call.subcommand in ("send-pack", "http-push"):
-        forced = any(plain(word) in ("--force", "--mirror", "-f") for word in call.arguments)
+        forced = any(
+            plain(word) in ("--force", "--mirror", "-f") or plain(word).startswith("+") for word in call.arguments
+        )
         return "the push is forced" if forced else None
     if call.subcommand != "push":
         return None
@@ -176,6 +178,8 @@ def _forced(call: GitCall) -> str | None:
                 mirror = False
             elif "--dry-run".startswith(name) and len(name) > 4:
                 dry_run = True
+            elif name == "--no-dry-run":
+                dry_run = False
             elif name == "--help":
                 return None
         else:

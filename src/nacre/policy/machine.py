@@ -9,7 +9,13 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from nacre.policy import machine_git
-from nacre.policy.paths import critical_reason, glob_covers_repository, is_here_or_above, is_whole_repository
+from nacre.policy.paths import (
+    critical_reason,
+    glob_covers_repository,
+    glob_covers_system,
+    is_here_or_above,
+    is_whole_repository,
+)
 from nacre.policy.removal import removal
 from nacre.script.alphabet import HOME, NETWORK, plain
 from nacre.script.finds import find_call
@@ -79,6 +85,10 @@ def _rm(invocation: Invocation) -> str | None:
     for target in filter(None, call.targets):
         if call.recursive and glob_covers_repository(target):
             return "the glob matches .git"
+        if call.recursive and glob_covers_system(target):
+            return "the glob matches a system directory"
+        if not call.asks and is_here_or_above(target):
+            return "every file here would be removed"
         if is_whole_repository(target):
             return "the whole work tree would be removed"
         if _GIT_FILES.fullmatch(plain(target)):
@@ -164,6 +174,24 @@ def _rsync(invocation: Invocation) -> str | None:
     operands = _operands(invocation)
     reason = critical_reason(operands[-1], invocation.directory) if operands else None
     return f"rsync would delete in {reason}" if reason is not None else None
+
+
+def _archiver(invocation: Invocation) -> str | None:
+    """tar and zip that remove what they have packed."""
+    words = [plain(word) for word in invocation.argv[1:]]
+    moves = "--remove-files" in words or "--move" in words
+    if basename(invocation.argv[0]) == "zip":
+        moves = moves or "m" in _flags(invocation)
+    reason = _critical(invocation) if moves else None
+    return f"{reason} would be removed after packing" if reason is not None else None
+
+
+def _account(invocation: Invocation) -> str | None:
+    words = [plain(word) for word in invocation.argv[1:]]
+    home = "r" in _flags(invocation) or any(
+        word in ("--remove", "--remove-home", "--remove-all-files") for word in words
+    )
+    return "a home directory would be removed" if home else None
 
 
 def _partition(invocation: Invocation) -> str | None:
@@ -284,6 +312,11 @@ _CHECKS: Final[dict[str, _Check]] = {
     "ln": _writer,
     "mv": _mv,
     "rsync": _rsync,
+    "tar": _archiver,
+    "gtar": _archiver,
+    "zip": _archiver,
+    "userdel": _account,
+    "deluser": _account,
     "rimraf": _removes,
     "trash": _removes,
     "trash-put": _removes,

@@ -25,23 +25,28 @@ def check(invocation: Invocation) -> str | None:
     whole = any(_is_all(word) for word in call.arguments)
     match call.subcommand:
         case "add" | "stage":
-            return (
-                "the whole work tree would be staged"
-                if any(is_whole_repository(w) for w in call.arguments if w)
-                else None
-            )
+            return "the whole work tree would be staged" if _names_the_tree(call, invocation.stdin) else None
+        case "update-index":
+            adds = "--add" in words
+            return "the whole work tree would be staged" if adds and _names_the_tree(call, invocation.stdin) else None
         case "clean":
             return _clean(words, flags, operands)
         case "reset":
             hard = any(len(word) > 4 and "--hard".startswith(word) for word in words)
             return "uncommitted work would be lost" if hard else None
         case "checkout":
-            return "uncommitted work would be lost" if whole else None
+            forced = "f" in flags or "--force" in words
+            return "uncommitted work would be lost" if whole or forced else None
+        case "branch":
+            forced = "f" in flags or "--force" in words
+            deletes = "D" in flags or (forced and ("d" in flags or "--delete" in words))
+            return "commits that are on no other branch would be lost" if deletes else None
         case "restore":
             staged_only = ("--staged" in words or "S" in flags) and not ("--worktree" in words or "W" in flags)
             return "uncommitted work would be lost" if whole and not staged_only else None
         case "switch":
-            return "uncommitted work would be lost" if "--discard-changes" in words else None
+            forced = "f" in flags or "--force" in words or "--discard-changes" in words
+            return "uncommitted work would be lost" if forced else None
         case "stash":
             return "stashed work would be lost" if operands[:1] in (["clear"], ["drop"]) else None
         case "rm":
@@ -65,6 +70,14 @@ def check(invocation: Invocation) -> str | None:
             return "a reference would be deleted" if "-d" in words or "--delete" in words else None
         case _:
             return None
+
+
+def _names_the_tree(call: GitCall, stdin: str | None) -> bool:
+    """Whether the whole work tree is among the paths, given as words or in a list that git reads."""
+    paths = [word.partition("=")[2] if word.startswith("--pathspec-from-file=") else word for word in call.arguments]
+    if any(plain(word) in ("--stdin", "--pathspec-from-file=-") for word in call.arguments):
+        paths += (stdin or "").split()
+    return any(is_whole_repository(path) for path in paths if path)
 
 
 def _is_all(word: str) -> bool:

@@ -70,6 +70,17 @@ def glob_covers_repository(path: str) -> bool:
     )
 
 
+def glob_covers_system(path: str) -> bool:
+    """Whether the path is a glob for entries of the root, and a system directory is among them."""
+    name = path.rstrip("/")[1:]
+    return (
+        path.startswith("/")
+        and "/" not in name
+        and any(char in name for char in "*?[")
+        and any(matches(name, directory) for directory in _SYSTEM)
+    )
+
+
 def is_whole_repository(path: str) -> bool:
     """Whether the path is the top of the work tree, or all of its entries."""
     place = _place(path)

@@ -13,6 +13,7 @@ from nacre.script.git_words import aliased, git_call, inner_scripts, stored_alia
 from nacre.script.invocation import Invocation
 from nacre.script.known_programs import NOT_RUNNING_OTHERS
 from nacre.script.outputs import downloaded_files, literal_output
+from nacre.script.patterns import matches
 from nacre.script.shells import INTERPRETERS, SHELLS, shell_call
 from nacre.script.tree import UnreadableError
 from nacre.script.words import is_unset
@@ -48,6 +49,10 @@ def execute(walk: "Walk", argv: tuple[str, ...], call: "Call", *, lookup: Lookup
         raise UnreadableError("an option is too long")
     name = plain(argv[0]).replace(OUTSIDE, "")
     scope = walk.scope
+    if "/" in name and any(char in argv[0] for char in "*?["):
+        # `/bin/r?`: the glob would be replaced by the programs it finds.
+        for known in (known for known in _SOUGHT if matches(basename(argv[0]), known)):
+            execute(walk, (known, *argv[1:]), call, lookup="programs")
     if lookup == "all" and name in scope.functions:
         return walk.call_function(name, argv, call)
     program = scope.files.get("\0program:" + name)
@@ -136,7 +141,8 @@ def _wrapped(walk: "Walk", argv: tuple[str, ...], inner: Inner, call: "Call") ->
         return walk.run_text(call.stdin, replace(deeper, stdin=None), wrapper=name, isolated=True)
     if printed is None:
         printed = literal_output(argv, call.stdin, walk.scope.files)
-    return UNKNOWN if printed is None or inner.reads_arguments else printed
+    unknown_input = inner.reads_arguments and arguments is None
+    return UNKNOWN if printed is None or unknown_input else printed
 
 
 def _with_input(inner: Inner, stdin: str | None) -> list[tuple[str, ...]]:
@@ -212,7 +218,7 @@ def _side_effects(walk: "Walk", base: str, argv: tuple[str, ...], call: "Call") 
         elif basename(source) in _SOUGHT:
             for path in (target, "./" + target, target.rsplit("/", 1)[-1]):
                 walk.scope.files["\0program:" + path] = source
-    elif base in ("curl", "wget"):
+    elif base in ("curl", "wget", "aria2c", "fetch"):
         for path in downloaded_files(argv):
             walk.scope.keep_file(path, NETWORK)
 

@@ -129,7 +129,12 @@ def _cut(text: str, words: Argv) -> str | None:
     delimiter = re.search(r"(?:-d|--delimiter=)\s?(\S| )", joined)
     fields = re.search(r"(?:-f|--fields=)\s?(\d+)(-?)(\d*)(?:\s|$)", joined)
     if fields is None:
-        return None
+        characters = re.search(r"(?:-[cb]|--characters=|--bytes=)\s?(\d+)(-?)(\d*)(?:\s|$)", joined)
+        if characters is None:
+            return None
+        start = int(characters.group(1)) - 1
+        end = int(characters.group(3)) if characters.group(3) else (None if characters.group(2) else start + 1)
+        return "\n".join(line[start:end] for line in text.split("\n"))
     separator = delimiter.group(1) if delimiter is not None else "\t"
     first = int(fields.group(1)) - 1
     last = int(fields.group(3)) if fields.group(3) else (None if fields.group(2) else first + 1)

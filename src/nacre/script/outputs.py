@@ -34,7 +34,7 @@ def literal_output(argv: Argv, stdin: str | None, files: Mapping[str, str]) -> s
         return stdin
     if name in ("awk", "gawk", "mawk"):
         whole = stdin is not None and (TOPLEVEL in stdin or NETWORK in stdin)
-        return stdin if whole else _interpreter(tuple(plain(word) for word in argv[1:]))
+        return stdin if whole else _awk(tuple(plain(word) for word in argv[1:]), stdin)
     transform = FILTERS.get(name)
     if transform is None:
         return None
@@ -153,13 +153,40 @@ def _interpreter(words: Argv) -> str | None:
     return "\n".join(text for _, text in found) + "\n" if found else None
 
 
+def _awk(words: Argv, stdin: str | None) -> str | None:
+    """The fields that an awk of one `print` gives, else the literals it prints."""
+    program = " ".join(words).strip()
+    if stdin is None or is_opaque(stdin) or len(stdin) > _MAX_FILTERED:
+        return _interpreter(words)
+    if re.fullmatch(r"1|NF|\{ ?print(?: \$0)?;? ?\}", program):
+        return stdin
+    fields = re.fullmatch(r"\{ ?print ((?:\$\d{1,3},? ?)+);? ?\}", program)
+    if fields is None:
+        return _interpreter(words)
+    numbers = [int(number) for number in re.findall(r"\d+", fields.group(1))]
+    return "".join(_fields(line, numbers) + "\n" for line in stdin.splitlines())
+
+
+def _fields(line: str, numbers: list[int]) -> str:
+    parts = [line, *line.split()]
+    return " ".join(parts[number] for number in numbers if number < len(parts))
+
+
 def _ls(words: Argv) -> str | None:
     operands = [word for word in words if not word.startswith("-")]
-    return TOPLEVEL + "\n" if all(word in (".", "./", "*") for word in operands) else None
+    if all(word in (".", "./", "*") for word in operands) and "-d" not in words:
+        return TOPLEVEL + "\n"
+    if not any(re.fullmatch(r"-\w*d\w*|--directory", word) for word in words):
+        return None
+    if operands and all(word in ("*", "*/", "./*", "./*/", ".*") for word in operands):
+        return TOPLEVEL + "\n"
+    return None if any(char in word for word in operands for char in "*?[") else "\n".join(operands or ["."]) + "\n"
 
 
 def _find(words: Argv) -> str | None:
     call = find_call(("find", *words))
+    if not call.limited and not call.acts and re.search(r"-maxdepth 0\b", " ".join(words)):
+        return "".join(plain(root) + "\n" for root in call.roots)
     whole = not call.limited and not call.acts and all(root.rstrip("/") in ("", ".", PWD, HOME) for root in call.roots)
     return TOPLEVEL + "\n" if whole else None
 

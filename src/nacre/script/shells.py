@@ -27,10 +27,19 @@ SHELLS: Final = frozenset(
         "lksh",
         "posh",
         "oksh",
+        "csh",
+        "tcsh",
+        "nu",
+        "elvish",
+        "xonsh",
+        "pwsh",
+        "powershell",
     )
 )
 INTERPRETERS: Final = frozenset(("python", "python2", "python3", "perl", "ruby", "node", "php", "lua", "deno", "bun"))
 """Programs that run a file in another language."""
+# To these `-n` means something else than "read, but run nothing".
+_WITHOUT_NOEXEC: Final = frozenset(("nu", "elvish", "xonsh", "pwsh", "powershell"))
 _VALUE_OPTIONS: Final = frozenset(("--rcfile", "--init-file", "-o", "+o", "-O", "+O", "--init-command", "-C"))
 
 
@@ -51,6 +60,7 @@ def shell_call(argv: tuple[str, ...]) -> ShellCall | None:
     """Where this shell reads its script from; None when it reads none (`bash --version`)."""
     words = [plain(word) for word in argv]
     index, wants_text, wants_stdin = 1, False, False
+    may_only_read = words[0].rsplit("/", 1)[-1] not in _WITHOUT_NOEXEC
     while index < len(words):
         word = words[index]
         if word in ("--", "-"):
@@ -58,13 +68,15 @@ def shell_call(argv: tuple[str, ...]) -> ShellCall | None:
             break
         if word in ("--version", "--help"):
             return None
-        if word == "--command" or word.startswith("--command="):
+        if word.lower() in ("--command", "-command") or word.startswith("--command="):
             if "=" in word:
                 return ShellCall("text", word.partition("=")[2], tuple(argv[index + 1 :]))
             wants_text = True
         elif word in _VALUE_OPTIONS:
             index += 1
         elif re.fullmatch(r"-[A-Za-z]+", word):
+            if may_only_read and "n" in word and not any(re.fullmatch(r"\+\w*n\w*", other) for other in words):
+                return None
             wants_text = wants_text or "c" in word
             wants_stdin = wants_stdin or "s" in word
             # `-xo pipefail`: the value of a clustered `o` is the next word.

@@ -90,7 +90,7 @@ class Walk(Effects):
     # What words need.
 
     def substitute(self, program: Program) -> str:
-        return self.captured(program).rstrip("\n")
+        return self.captured(program, self.stdin).rstrip("\n")
 
     def process_file(self, program: Program, form: str) -> str:
         path = f"/dev/fd/{63 + len(self.consumers) + len(self.scope.files)}"
@@ -252,9 +252,13 @@ class Walk(Effects):
         outer = self.scope
         if isolated:
             self.scope = self.scope.copy()
-        stdin = self.piped if command.pipe_in else self.stdin
+        outer_stdin = self.stdin
+        if command.pipe_in:
+            # Substitutions among the words read from the pipe as well.
+            self.stdin = self.piped
         upstream = self.upstream if command.pipe_in else ()
-        text = self._run(command, stdin, upstream)
+        text = self._run(command, self.stdin, upstream)
+        self.stdin = outer_stdin
         if isolated:
             outer.files.update(self.scope.files)
             self.scope = outer
@@ -285,7 +289,9 @@ class Walk(Effects):
             self.assign_all(command.assignments)
             if targets:
                 self.found.append(Invocation((), span, targets=targets, directory=self.scope.directory))
-            return ""
+            # `$(<file)` gives the file's text.
+            reads = len(command.redirects) == 1 and command.redirects[0].operator == "<" and not command.assignments
+            return stdin if reads and stdin is not None else ""
         environment: tuple[tuple[str, str], ...] = ()
         kept: dict[str, Alternatives | None] = {}
         if command.assignments:

@@ -68,9 +68,7 @@ WRAPPERS: Final[dict[str, Options]] = {
             "egid",
         ),
     ),
-    "env": Options(
-        "uCa", ("unset", "chdir", "argv0", "block-signal", "default-signal", "ignore-signal"), assignments=True
-    ),
+    "env": Options("uCa", ("unset", "chdir", "argv0"), assignments=True),
     "command": Options(),
     "builtin": Options(),
     "exec": Options("a"),
@@ -123,7 +121,7 @@ WRAPPERS: Final[dict[str, Options]] = {
     "fakeroot": Options("lsibu", ("lib", "faked")),
     "fakechroot": Options("lsdeb"),
     "proot": Options("rbwqk", ("rootfs", "bind", "cwd")),
-    "faketime": Options("f", (), operands=1),
+    "faketime": Options("", (), operands=1),
     "eatmydata": Options(),
     "firejail": Options(),
     "proxychains": Options("f"),
@@ -150,7 +148,6 @@ WRAPPERS: Final[dict[str, Options]] = {
     "retry": Options("tdms", ("times", "delay")),
     "direnv": Options(operands=2),
     "s6-setuidgid": Options(operands=1),
-    "start-stop-daemon": Options("xpunrgRdN", ("exec", "pidfile", "user", "name", "chuid", "chdir")),
     "daemonize": Options("acEeopul"),
     "entr": Options(),
     "watchexec": Options("wefis", ("watch", "exts", "filter", "ignore", "signal", "shell")),

@@ -10,7 +10,7 @@ import shlex
 from dataclasses import dataclass
 from typing import Final
 
-from nacre.script.alphabet import UNKNOWN, plain
+from nacre.script.alphabet import HOME, UNKNOWN, plain
 from nacre.script.escapes import decode
 from nacre.script.wrapper_table import (
     BWRAP_VALUES,
@@ -138,9 +138,14 @@ def _env(argv: tuple[str, ...]) -> Inner:
         match = re.match(r"(?:--split-string(?:=|$)|-[iv0]*S)(.*)", text, re.DOTALL)
         if match is not None:
             value, skip = (match.group(1), 1) if match.group(1) else (plain("".join(rest[index + 1 : index + 2])), 2)
-            words = tuple(split_words(value))
+            words = tuple(_home_named(word) for word in split_words(value))
             return _env((argv[0], *words, *rest[index + skip :]))
     return _peeled(argv, WRAPPERS["env"])
+
+
+def _home_named(word: str) -> str:
+    """A word of env's own language, where `${HOME}` is the home; whoever writes `~` there means it too."""
+    return re.sub(r"^~(?=/|$)|^\$HOME\b|^\$\{HOME\}", HOME, word)
 
 
 def _command(argv: tuple[str, ...]) -> Inner:
@@ -210,6 +215,25 @@ def _joined(options: Options, argv: tuple[str, ...]) -> Inner:
 
 def _watch(argv: tuple[str, ...]) -> Inner:
     return _joined(Options("nq", ("interval", "equexit")), argv)
+
+
+def _graphical_sudo(argv: tuple[str, ...]) -> Inner:
+    return _joined(Options("u", ("user", "message")), argv)
+
+
+def _start_stop_daemon(argv: tuple[str, ...]) -> Inner:
+    index, values = option_end(
+        argv, Options("xapunrgRdN", ("exec", "startas", "pidfile", "user", "name", "chuid", "chdir"))
+    )
+    program = next((values[name] for name in ("-a", "--startas", "-x", "--exec") if values.get(name)), None)
+    return Inner(((program, *argv[index:]),) if program is not None else ())
+
+
+def _coreutils(argv: tuple[str, ...]) -> Inner:
+    """All of coreutils in one program: the name is the first word, or the value of an option."""
+    if len(argv) < 2:
+        return Inner()
+    return Inner(((argv[1].removeprefix("--coreutils-prog="), *argv[2:]),))
 
 
 def _xargs(argv: tuple[str, ...]) -> Inner:
@@ -387,6 +411,9 @@ _SPECIAL: Final = {
     "script": _script,
     "flock": _flock,
     "watch": _watch,
+    **dict.fromkeys(("gksudo", "gksu", "kdesudo", "kdesu", "lxsudo"), _graphical_sudo),
+    "start-stop-daemon": _start_stop_daemon,
+    "coreutils": _coreutils,
     "xargs": _xargs,
     "gxargs": _xargs,
     "parallel": _parallel,
