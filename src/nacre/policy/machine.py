@@ -87,8 +87,6 @@ def _rm(invocation: Invocation) -> str | None:
             return "the glob matches .git"
         if call.recursive and glob_covers_system(target):
             return "the glob matches a system directory"
-        if not call.asks and is_here_or_above(target):
-            return "every file here would be removed"
         if is_whole_repository(target):
             return "the whole work tree would be removed"
         if _GIT_FILES.fullmatch(plain(target)):
@@ -188,9 +186,7 @@ def _archiver(invocation: Invocation) -> str | None:
 
 def _account(invocation: Invocation) -> str | None:
     words = [plain(word) for word in invocation.argv[1:]]
-    home = "r" in _flags(invocation) or any(
-        word in ("--remove", "--remove-home", "--remove-all-files") for word in words
-    )
+    home = "r" in _flags(invocation) or any(word.startswith("--remove") for word in words)
     return "a home directory would be removed" if home else None
 
 

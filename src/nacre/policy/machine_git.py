@@ -11,6 +11,7 @@ from nacre.script.alphabet import plain
 from nacre.script.git_words import GitCall, git_call
 from nacre.script.invocation import Invocation
 
+_MAIN_BRANCHES: Final = frozenset(("main", "master", "trunk", "develop"))
 _TRUE: Final = frozenset(("true", "yes", "on", "1"))
 
 
@@ -36,17 +37,16 @@ def check(invocation: Invocation) -> str | None:
             return "uncommitted work would be lost" if hard else None
         case "checkout":
             forced = "f" in flags or "--force" in words
-            return "uncommitted work would be lost" if whole or forced else None
+            return "uncommitted work would be lost" if whole or (forced and not operands) else None
         case "branch":
             forced = "f" in flags or "--force" in words
             deletes = "D" in flags or (forced and ("d" in flags or "--delete" in words))
-            return "commits that are on no other branch would be lost" if deletes else None
+            return "a main branch would be deleted" if deletes and _MAIN_BRANCHES & set(operands) else None
         case "restore":
             staged_only = ("--staged" in words or "S" in flags) and not ("--worktree" in words or "W" in flags)
             return "uncommitted work would be lost" if whole and not staged_only else None
         case "switch":
-            forced = "f" in flags or "--force" in words or "--discard-changes" in words
-            return "uncommitted work would be lost" if forced else None
+            return "uncommitted work would be lost" if "--discard-changes" in words else None
         case "stash":
             return "stashed work would be lost" if operands[:1] in (["clear"], ["drop"]) else None
         case "rm":

@@ -67,9 +67,16 @@ def _stored(name: str, index: str | None, scope: Scope) -> tuple[list[Value], bo
             values.append((value,) if isinstance(value, str) else value)
         elif isinstance(value, str):
             values.append(value if index in (None, "0") else OUTSIDE if is_opaque(value) else "")
-        else:
+        elif index is None or _is_number(index):
             values.append(_item(value, index))
+        else:
+            # `${a[n-1]}`: arithmetic is not followed, so it may be any of them.
+            values.extend(value[:MAX_ALTERNATIVES] or (UNKNOWN,))
     return values, index == "@"
+
+
+def _is_number(index: str) -> bool:
+    return index.strip().removeprefix("-").isdecimal()
 
 
 def _nth_argument(arguments: Value, number: int) -> str:
