@@ -365,20 +365,21 @@ _ENGINES: dict[tuple[object, ...], tuple[Engine, object, object, object]] = {}
 _MOST_ENGINES = 64
 
 
-def from_environment(
-    *, cwd: str | None = None, settings: Settings | None = None, approver: Approver | None = None
-) -> Engine:
-    """The engine that this process's environment and files describe, as they are now."""
+def from_environment(*, settings: Settings | None = None, approver: Approver | None = None) -> Engine:
+    """The engine that this process's environment and files describe, as they are now.
+
+    The project is where the program runs: the directory of a tool belongs to its agent, and may not even answer.
+    """
     environ = environment()
     # Files are asked for again each time; everything else is the same while its objects are.
-    files = config.file_stamps(environ, cwd or config.working_directory()) if settings is None else None
+    files = config.file_stamps(environ, config.working_directory()) if settings is None else None
     key = (id(environ), id(settings), id(approver), files)
     known = _ENGINES.get(key)
     if known is None:
         if len(_ENGINES) >= _MOST_ENGINES:
             forget_engines()
         if settings is None:
-            loaded = config.load(environ, cwd=cwd or config.working_directory())
+            loaded = config.load(environ, cwd=config.working_directory())
             engine = Engine(loaded.settings, loaded.state_dir, approver=approver)
         else:
             engine = Engine(settings, config.state_dir(environ), approver=approver)

@@ -42,6 +42,8 @@ class Ending:
     """Whether the polite end was not enough."""
     stages: tuple[int, ...] = ()
     """Exit codes of the stages of the last pipeline, where they were asked for and could be had."""
+    out_of_memory: bool = False
+    """Whether the kernel killed for want of memory meanwhile."""
     refused: tuple[str, ...] = ()
     """Paths that the run-time guard kept from being removed."""
     left: bool = False

@@ -77,7 +77,6 @@ async def run_with(
     if env is not None:
         check_env(env)
     directory = os.path.abspath(cwd) if cwd is not None else config.working_directory()
-    # The project is where the program runs; a command's own directory may not even answer.
     engine = engines.from_environment(settings=settings)
     limit = engine.settings.execution.timeout_seconds if timeout is None else timeout
     request = ShellRequest(command=command, timeout=limit, env=env)

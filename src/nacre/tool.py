@@ -110,7 +110,7 @@ class Tool:
     @property
     def engine(self) -> engines.Engine:
         if self._engine is None:
-            self._engine = engines.from_environment(cwd=self.cwd, settings=self._settings, approver=self._approver)
+            self._engine = engines.from_environment(settings=self._settings, approver=self._approver)
         return self._engine
 
     @property

@@ -113,10 +113,7 @@ def facts_of(command: str, how: str, tmp_path: Path) -> dict[str, Any]:
     [
         "given settings",
         "settings from files",
-        pytest.param(
-            "tool",
-            marks=pytest.mark.xfail(reason="a tool looks for the nacre.toml of its own directory on the event loop"),
-        ),
+        "tool",
     ],
 )
 def test_case_18_hung_working_directory_is_an_error_and_the_loop_stays_alive(how: str, tmp_path: Path) -> None:

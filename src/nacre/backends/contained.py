@@ -6,7 +6,9 @@ The caller keeps the reading ends of the pipes, so output never passes through t
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import signal
 import socket
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +20,7 @@ from nacre.backends.wardens import Link, warden
 from nacre.command import SIDE_FD, Command
 from nacre.errors import BackendUnavailableError, StartError
 from nacre.process import SIDE, Ending, Listener, Process, Survivor
-from nacre.warden import wire
+from nacre.warden import children, wire
 
 # How long the far side may take to answer a question about a finished command.
 ANSWER_SECONDS = 1.0
@@ -66,6 +68,7 @@ class ContainedProcess:
         self._idle = False
         self._unheard = False
         self._pid: int | None = None
+        self._pid_start: int | None = None
         self._answer: asyncio.Future[dict[str, Any]] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -139,6 +142,7 @@ class ContainedProcess:
                 self._exited(message)
             case "started":
                 self._pid = message["pid"]
+                self._pid_start = children.start_time(message["pid"])
                 self._listener.started(message["pid"])
             case "survivors" | "kept":
                 self._pid = message.get("pid", self._pid)
@@ -178,6 +182,7 @@ class ContainedProcess:
                 forced=message["forced"],
                 stages=tuple(message.get("stages", ())),
                 refused=tuple(message.get("refused", ())),
+                out_of_memory=message.get("outOfMemory", False),
                 left=message["left"],
                 unkillable=tuple(_survivor(entry) for entry in message.get("unkillable", ())),
             )
@@ -197,7 +202,16 @@ class ContainedProcess:
             elif self._unheard:
                 self._listener.failed(StartError("cannot start the command: its runner ended before it was asked"))
             else:
+                self._end_orphans()
                 self._listener.exited(Ending(pid=self._pid, lost=reason))
+
+    def _end_orphans(self) -> None:
+        """The runner that would have ended the command is gone: end what can still be told to be its own."""
+        if self._pid is None or children.start_time(self._pid) != self._pid_start:
+            return
+        for pid in [*children.descendants(self._pid), self._pid]:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
 
     # Controls.
 

@@ -11,7 +11,7 @@ import sys
 from typing import Any, Literal
 
 from nacre.contracts.contract import Reply, Scene
-from nacre.contracts.fields import arguments_of, command_of
+from nacre.contracts.fields import arguments_of, command_of, number_of
 from nacre.errors import InterceptedError, InvalidRequestError, NacreError, WorkingDirectoryError
 from nacre.output.capture import EVERYTHING, Captured, Selection
 from nacre.output.render import INLINE_BYTES, Rendered, render, spell_omitted
@@ -25,9 +25,6 @@ DEFAULT_SECONDS = 300.0
 # What is looked at to make the view; what a progress bar redraws is raw output too.
 WHOLE_BYTES = 512 * 1024
 END_BYTES = 64 * 1024
-# Beyond this a model has asked for lines it cannot read.
-MOST_LINES = 1_000_000
-
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _short = reprlib.repr
 
@@ -200,15 +197,8 @@ def _text(fields: Any, name: str) -> str | None:
 
 
 def _lines(fields: Any, name: str) -> int | None:
-    value = fields.get(name)
     # 0 means none, as an absent one does.
-    if value is None or value == 0:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= MOST_LINES:
-        raise InvalidRequestError(
-            f"field {name!r} must be a whole number of lines from 1 to {MOST_LINES}, got {value!r}", field=name
-        )
-    return value
+    return number_of(fields, name, least=0) or None
 
 
 def _seconds(value: Any) -> float | None:

@@ -44,6 +44,8 @@ def producers_ending(ending: Ending, lifted: Lifted | None) -> tuple[Ending, str
 def notices_of(run: Run, ending: Ending) -> list[str]:
     """What the reader of a result should know beyond its status and output."""
     notices = [f"rm was refused by nacre: {path} is critical; the script went on" for path in ending.refused]
+    if ending.out_of_memory:
+        notices.append("out of memory: the kernel killed a process of this command or beside it")
     if hidden := hidden_failure(ending.stages, ending.code):
         notices.append(hidden)
     if run.survivors:

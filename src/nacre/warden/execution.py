@@ -16,6 +16,7 @@ import time
 from nacre.warden import children, launch
 from nacre.warden.channel import Channel
 from nacre.warden.job import Job
+from nacre.warden.memory import MemoryWatch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,8 +39,9 @@ PATIENCE_SECONDS = 24 * 3600.0
 
 
 class Execution:
-    def __init__(self, channel: Channel, wakeup: int, env: dict[bytes, bytes]) -> None:
+    def __init__(self, channel: Channel, wakeup: int, env: dict[bytes, bytes], memory: MemoryWatch) -> None:
         self._channel = channel
+        self._memory = memory
         self._env = env
         self._wakeup = wakeup
         self._poll = select.poll()
@@ -284,6 +286,8 @@ class Execution:
         if self._status is not None:
             code = os.waitstatus_to_exitcode(self._status)
             facts |= {"code": code} if code >= 0 else {"signal": -code}
+            if code in (-signal.SIGKILL, 128 + signal.SIGKILL) and self._memory.killed_since():
+                facts["outOfMemory"] = True
         if self._launch is not None and self._launch.notes_fd is not None:
             notes = launch.read_notes(self._launch.notes_fd)
             facts |= {"stages": notes.stages, "refused": notes.refused}

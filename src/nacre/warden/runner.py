@@ -13,6 +13,7 @@ import socket
 from nacre.warden import children
 from nacre.warden.channel import Channel
 from nacre.warden.execution import Execution
+from nacre.warden.memory import MemoryWatch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def serve(sock: socket.socket) -> None:
     channel = Channel(sock)
     # Sent once and then referred to: it is most of a request, and rarely changes.
     env: dict[bytes, bytes] = {}
+    memory = MemoryWatch()
     idle = select.poll()
     idle.register(sock, select.POLLIN)
     last: Execution | None = None
@@ -44,7 +46,7 @@ def serve(sock: socket.socket) -> None:
             if message["op"] == "run":
                 if "env" in message:
                     env = {os.fsencode(name): os.fsencode(value) for name, value in message["env"].items()}
-                last = Execution(channel, wakeup_read, env)
+                last = Execution(channel, wakeup_read, env, memory)
                 if not _execute(last, message, fds):
                     return
             elif message["op"] == "keep" and last is not None:
