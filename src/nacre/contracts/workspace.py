@@ -25,6 +25,7 @@ DEFAULT_SECONDS = 300.0
 # What is looked at to make the view; what a progress bar redraws is raw output too.
 WHOLE_BYTES = 512 * 1024
 END_BYTES = 64 * 1024
+
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _short = reprlib.repr
 

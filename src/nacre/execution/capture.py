@@ -152,10 +152,10 @@ class Capture:
         if result.artifact is None:
             return output
         if output.artifact is not None:
+            # The numbers of the lines shown are those of what was selected, so its own artifact stays the first.
             assert self._lifted is not None
-            problems.append(
-                f"what `{self._lifted.stage}` left is cut here; uncut it is artifact://{output.artifact.id}"
-            )
+            problems.append(f"all that `{self._lifted.stage}` selected from is artifact://{result.artifact.id}")
+            return output
         return replace(output, artifact=result.artifact)
 
     def _finish_side(self, side: Spill) -> SpillResult:
