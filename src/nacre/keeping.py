@@ -29,6 +29,8 @@ Kept = Literal["window", "event"]
 
 # A command that has ended may have done what was waited for in its last moment: this much for the look.
 LAST_LOOK_SECONDS = 0.2
+# … and one that has just done it may be about to end: then it is a result, not a job.
+LAST_BREATH_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,8 @@ async def _wait(run: Run, capture: Capture, patience: Patience, *, can_keep: boo
         await asyncio.wait(waiting, timeout=patience.window, return_when=asyncio.FIRST_COMPLETED)
         if event is not None and run.finished.done():
             await asyncio.wait([event], timeout=LAST_LOOK_SECONDS)
+        elif event is not None and event.done():
+            await asyncio.wait([run.finished], timeout=LAST_BREATH_SECONDS)
     except asyncio.CancelledError:
         await run.end()
         raise

@@ -52,7 +52,7 @@ class Workbench:
         return self.jobs.get(job_id).output_file.read_text(encoding="utf-8")
 
 
-def quick(seconds: float = 0.3, **jobs: Any) -> Settings:
+def quick(seconds: float = 0.2, **jobs: Any) -> Settings:
     """Settings with which a command soon becomes a job."""
     return Settings(jobs=JobSettings(auto_background_seconds=seconds, **jobs))
 
