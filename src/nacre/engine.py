@@ -31,7 +31,9 @@ from nacre.execution.capture import Capture, Nowhere, Passthrough
 from nacre.execution.live import LiveTail
 from nacre.execution.run import Run
 from nacre.execution.summary import notices_of, outcome_of, producers_ending
-from nacre.jobs.table import JobTable
+from nacre.jobs.notices import claim, output_of
+from nacre.jobs.status import outcome_of as job_outcome
+from nacre.jobs.table import Job, JobTable
 from nacre.output.capture import Selection
 from nacre.planning.plan import Plan, plan
 from nacre.policy.approval import Approver, approve, is_guarded
@@ -45,6 +47,10 @@ from nacre.warden import children, record
 
 # How long the artifact store may grow before its age and size are looked at again.
 PRUNE_SECONDS = 600.0
+
+
+# A job that cannot even begin has ended by now: whoever asked for it should read that, not that it was started.
+SETTLE_SECONDS = 0.01
 
 
 class Engine:
@@ -241,22 +247,28 @@ class Engine:
         """Start the command as a job that outlives this program."""
         planned = await self.prepare(request, profile, cwd=cwd)
         try:
-            job_id, pid, directory = await self._start_job(planned, profile)
+            job_id, pid, directory, ended = await self._start_job(planned, profile)
         except NacreError as error:
             self.log(profile, planned, {"outcome": "not started", "error": str(error)})
             raise
         problem = self.log(profile, planned, {"outcome": "background", "jobId": job_id, "pid": pid})
+        # Who finds the delivery taken has been told by the notice; this answer then only says that it was started.
+        told = ended if ended is not None and claim(ended) else None
         return Background(
             job_id=job_id,
             pid=pid,
             output_file=str(directory / record.OUTPUT),
+            preview=output_of(told) if told is not None else "",
+            outcome=job_outcome(told) if told is not None else None,
+            exit_code=told.record.get("exitCode") if told is not None else None,
             label=planned.label,
             timeout=planned.command.timeout,
             requested_timeout=request.requested_timeout,
             notices=(*request.notices, *([problem] if problem else [])),
         )
 
-    async def _start_job(self, planned: Plan, profile: Profile) -> tuple[str, int, Path]:
+    async def _start_job(self, planned: Plan, profile: Profile) -> tuple[str, int, Path, Job | None]:
+        """Start it; its id, pid and directory, and the job if it has ended at once."""
         job_id, directory = self.allot_job()
         spec = self.job_spec(planned, profile, job_id, directory)
         command = planned.command
@@ -265,7 +277,14 @@ class Engine:
                 command = replace(command, stdin=str(_make_fifo(directory)))
             run = Run.start(self.backend_for(profile), command, Nowhere(), job=spec)
             try:
-                return job_id, await run.announced(), directory
+                pid = await run.announced()
+                if profile.keeps:
+                    await asyncio.wait([run.finished], timeout=SETTLE_SECONDS)
+                return job_id, pid, directory, self.jobs.get(job_id) if run.finished.done() else None
+            except asyncio.CancelledError:
+                # Nobody will hear of this job: a cancelled call leaves nothing running.
+                await run.end()
+                raise
             finally:
                 run.release()
         except NacreError:

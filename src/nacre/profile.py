@@ -57,6 +57,10 @@ class Background:
     """What made it a job: the caller, the end of the wait, or the event that was waited for."""
     event: str | None = None
     """What has happened, where that was waited for."""
+    outcome: str | None = None
+    """How it ended, where it has done so before the call came back; its output is then the preview."""
+    exit_code: int | None = None
+    """Its exit code, likewise."""
     label: str = ""
     elapsed: float = 0.0
     timeout: float | None = None

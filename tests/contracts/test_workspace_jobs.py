@@ -16,6 +16,7 @@ from workbench import Workbench, details, gone, layout, quick, timeless, until
 from nacre.backends.contained import ContainedBackend
 from nacre.command import Command
 from nacre.execution.run import Run
+from nacre.jobs.notices import is_claimed
 from nacre.jobs.table import Job
 from nacre.settings import ExecutionSettings, Settings
 from nacre.tool import Notice, Tool
@@ -59,7 +60,7 @@ async def test_a_command_that_outlives_the_window_goes_on_as_a_job_and_is_told_o
     assert state(await bench.ended("bg_1")) == ("exited", 3)
     assert bench.output("bg_1") == "before\nafter\n"
     # The end of a second job is the mark behind which nothing more can come of the first.
-    await tool.call({"command": "echo second", "async": True})
+    await tool.call({"command": "sleep 0.1; echo second", "async": True})
     first, second = await notices(tool, 2)
     assert [(one.job_id, one.details["async"]["state"], one.details["exitCode"]) for one in (first, second)] == [
         ("bg_1", "failed", 3),
@@ -421,6 +422,26 @@ async def test_a_job_that_asked_for_a_terminal_can_be_written_to(bench: Workbenc
     await bench.job({"write": "bg_1", "text": "bye\n"})
     await bench.ended("bg_1")
     assert bench.output("bg_1") == "got hello\nbye\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "state"), [("nosuchcommand", 127, "failed"), ("echo done", 0, "completed")]
+)
+async def test_a_job_that_ends_at_once_is_told_with_its_start_and_not_again(
+    command: str, code: int, state: str, bench: Workbench
+) -> None:
+    """Within a moment, that is: on a busy machine the notice tells it."""
+    tool = bench.tool()
+    reply = await tool.call({"command": command, "async": True})
+    await bench.ended("bg_1")
+    if reply.details["async"]["state"] == "running":
+        (notice,) = await notices(tool, 1)
+        assert notice.details["exitCode"] == code
+        return
+    assert reply.is_error == (code != 0)
+    assert details(reply)["async"] == {"state": state, "jobId": "bg_1", "type": "bash"}
+    assert reply.text.endswith(f"\n\nBackground job bg_1 has ended already, exit code {code}: {command}")
+    assert is_claimed(bench.jobs.get("bg_1"))
 
 
 async def test_a_job_that_did_not_ask_for_one_has_no_input(bench: Workbench) -> None:

@@ -358,14 +358,28 @@ def present_background(job: Background) -> Reply:
     lines += list(job.notices)
     if job.event is not None:
         lines.append(f"Happened after {job.elapsed:.2f} seconds: {job.event}. The command goes on.")
+    if job.outcome is not None:
+        return _ended_at_once(job, lines)
     lines.append(f"Background job {job.job_id} started: {job.label}")
     lines.append(
         "Its result will be delivered when it ends. Do other work meanwhile; do not poll with sleep, ps or tail. "
         f'The job tool can wait ({{"poll": ["{job.job_id}"]}}), read ({{"read": "{job.job_id}"}}) or cancel it.'
     )
-    details = _timeouts(job) | {
-        "async": {"state": "running", "jobId": job.job_id, "type": "bash"},
+    return Reply(text="\n".join(lines), is_error=False, details=_job_details(job, "running"))
+
+
+def _ended_at_once(job: Background, lines: list[str]) -> Reply:
+    lines.append(f"Background job {job.job_id} has ended already, {job.outcome}: {job.label}")
+    ok = job.exit_code == 0
+    details = _job_details(job, "completed" if ok else "failed")
+    if job.exit_code:
+        details["exitCode"] = job.exit_code
+    return Reply(text="\n".join(lines), is_error=not ok, details=details)
+
+
+def _job_details(job: Background, state: Literal["running", "completed", "failed"]) -> dict[str, Any]:
+    return _timeouts(job) | {
+        "async": {"state": state, "jobId": job.job_id, "type": "bash"},
         "pid": job.pid,
         "outputFile": job.output_file,
     }
-    return Reply(text="\n".join(lines), is_error=False, details=details)
