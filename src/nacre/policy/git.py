@@ -32,6 +32,7 @@ _ADD_LONG: Final = (
     "--interactive",
     "--edit",
     "--dry-run",
+    "--no-dry-run",
     "--intent-to-add",
     "--refresh",
     "--force",
@@ -67,6 +68,8 @@ def check_add(invocation: Invocation) -> str | None:
     if call is None or call.subcommand not in ("add", "stage"):
         return None
     options, paths = _add_words(call)
+    if "--no-dry-run" in options:
+        options.discard("--dry-run")
     if options & _HARMLESS_ADD and "--all" not in options - _HARMLESS_ADD:
         return None
     if "--dry-run" in options or "--help" in options:

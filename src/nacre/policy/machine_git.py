@@ -75,7 +75,7 @@ def check(invocation: Invocation) -> str | None:
 def _names_the_tree(call: GitCall, stdin: str | None) -> bool:
     """Whether the whole work tree is among the paths, given as words or in a list that git reads."""
     paths = [word.partition("=")[2] if word.startswith("--pathspec-from-file=") else word for word in call.arguments]
-    if any(plain(word) in ("--stdin", "--pathspec-from-file=-") for word in call.arguments):
+    if any(plain(word) == "--stdin" or word.startswith("--pathspec-from-file=") for word in call.arguments):
         paths += (stdin or "").split()
     return any(is_whole_repository(path) for path in paths if path)
 

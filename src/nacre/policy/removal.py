@@ -61,7 +61,7 @@ def removal(argv: tuple[str, ...]) -> Removal | None:
                 return None
             recursive = recursive or option == "--recursive"
             if option == "--interactive":
-                asks = value not in ("never", "no", "none")
+                asks = value not in ("never", "no", "none", "once")
             asks = asks and option != "--force"
         else:
             recursive = recursive or "r" in text or "R" in text

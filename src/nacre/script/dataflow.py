@@ -24,7 +24,7 @@ _GIVEN: Final[dict[str, Alternatives]] = {
     "IFS": (" \t\n",),
     "USER": (UNKNOWN,),
     "LOGNAME": (UNKNOWN,),
-    "SHELL": (UNKNOWN,),
+    "SHELL": ("/bin/bash",),
     "UID": (UNKNOWN,),
     "EUID": (UNKNOWN,),
     "HOSTNAME": (UNKNOWN,),

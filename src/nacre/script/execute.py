@@ -75,7 +75,7 @@ def execute(walk: "Walk", argv: tuple[str, ...], call: "Call", *, lookup: Lookup
         Invocation(
             argv,
             call.span,
-            call.stdin,
+            _listed_paths(walk, argv) or call.stdin,
             call.upstream,
             call.targets,
             call.environment,
@@ -101,6 +101,12 @@ def execute(walk: "Walk", argv: tuple[str, ...], call: "Call", *, lookup: Lookup
         _behind_unknown(walk, argv, call)
     printed = literal_output(argv, call.stdin, scope.files)
     return UNKNOWN if printed is None else printed
+
+
+def _listed_paths(walk: "Walk", argv: tuple[str, ...]) -> str | None:
+    """The text of the file that `--pathspec-from-file=…` names, as far as the script wrote it."""
+    option = next((plain(word) for word in argv if word.startswith("--pathspec-from-file=")), None)
+    return None if option is None else walk.scope.file(option.partition("=")[2])
 
 
 def _deeper(call: "Call", name: str) -> "Call":

@@ -128,7 +128,7 @@ def inner_scripts(
     call: GitCall, environment: tuple[tuple[str, str], ...]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """The scripts and the commands that this call of git runs."""
-    scripts = [value for key, value in call.settings if _SHELL_SETTINGS.fullmatch(key)]
+    scripts = [value.removeprefix("!") for key, value in call.settings if _SHELL_SETTINGS.fullmatch(key)]
     scripts += [plain(value) for name, value in environment if name in _SHELL_VARIABLES]
     words = call.arguments
     texts = [plain(word) for word in words]

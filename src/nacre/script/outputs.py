@@ -160,6 +160,8 @@ def _awk(words: Argv, stdin: str | None) -> str | None:
         return _interpreter(words)
     if re.fullmatch(r"1|NF|\{ ?print(?: \$0)?;? ?\}", program):
         return stdin
+    if re.fullmatch(r"\{ ?print to(?:low|upp)er\(\$0\);? ?\}", program):
+        return stdin.lower() if "tolower" in program else stdin.upper()
     fields = re.fullmatch(r"\{ ?print ((?:\$\d{1,3},? ?)+);? ?\}", program)
     if fields is None:
         return _interpreter(words)

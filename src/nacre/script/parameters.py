@@ -71,7 +71,8 @@ def _stored(name: str, index: str | None, scope: Scope) -> tuple[list[Value], bo
             values.append(_item(value, index))
         else:
             # `${a[n-1]}`: arithmetic is not followed, so it may be any of them.
-            values.extend(value[:MAX_ALTERNATIVES] or (UNKNOWN,))
+            keyed = (kept for key, kept in scope.variables.items() if key.startswith(name + "["))
+            values.extend([*value, *(item for kept in keyed for item in kept)][:MAX_ALTERNATIVES] or (UNKNOWN,))
     return values, index == "@"
 
 

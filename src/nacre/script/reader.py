@@ -42,6 +42,7 @@ class _Frame:
     block: Block | None
     kind: BlockKind | None = None
     chain: Block | None = None
+    operator: str = ""
     head: Command | Block | None = None
     pipe_pending: bool = False
     in_pattern: bool = False
@@ -420,7 +421,13 @@ class Reader(SimpleCommands):
         source, frame = self.source, self.frames[-1]
         char = source[self.pos : self.pos + 1]
         if source.startswith(("&&", "||"), self.pos):
+            operator = source[self.pos : self.pos + 2]
             self.pos += 2
+            if frame.chain is not None and not operator == frame.operator == "&&":
+                # After `a && b || c` both b and c may be what has run; after `a && b && c` all have.
+                self.steps.append(Close(frame.chain))
+                frame.chain = None
+            frame.operator = operator
             if frame.chain is None:
                 frame.chain = Block("chain", self.pos)
                 self.steps.append(Open(frame.chain))

@@ -74,6 +74,9 @@ def shell_call(argv: tuple[str, ...]) -> ShellCall | None:
             wants_text = True
         elif word in _VALUE_OPTIONS:
             index += 1
+        elif re.match(r"-[a-z]*c\S*\s", word):
+            # `-c'script'` is an error to every shell; it is judged as what was meant.
+            return ShellCall("text", word.partition("c")[2], tuple(argv[index + 1 :]))
         elif re.fullmatch(r"-[A-Za-z]+", word):
             if may_only_read and "n" in word and not any(re.fullmatch(r"\+\w*n\w*", other) for other in words):
                 return None

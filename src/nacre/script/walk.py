@@ -38,6 +38,8 @@ _MAX_LEVELS: Final = 40
 # A loop is walked once per value up to here, then in batches of alternatives.
 _MAX_UNROLLED: Final = 32
 _MAX_ITERATIONS: Final = 2_000
+# A loop that shifts its arguments is walked again with those that remain.
+_MAX_SHIFTING_ROUNDS: Final = 8
 _SETTING_NOTHING: Final = NOT_RUNNING_OTHERS - shell_builtins.BUILTINS.keys() - {"tee", "cp", "mv", "ln", "install"}
 
 
@@ -52,6 +54,7 @@ class _OpenBlock:
     stdin: str | None
     branches: list[Scope] = field(default_factory=list)
     waiting: list[Alternatives] = field(default_factory=list)
+    rounds: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +146,13 @@ class Walk(Effects):
                     opened = stack[-1]
                     if opened.waiting:
                         self.scope.assign(opened.block.name, opened.waiting.pop())
+                        index = opened.first
+                        continue
+                    shifted = opened.block.kind == "loop" and self.scope.positional != opened.base.positional
+                    if shifted and opened.rounds < _MAX_SHIFTING_ROUNDS and any(self.scope.positional):
+                        opened.rounds += 1
+                        opened.base = merge([opened.base, self.scope])
+                        opened.base.positional = self.scope.positional
                         index = opened.first
                         continue
                     stack.pop()

@@ -5,6 +5,7 @@ scripts of one argument list; it never runs or judges anything. `ssh`, `docker e
 machine and are not looked through.
 """
 
+import itertools
 import re
 import shlex
 from dataclasses import dataclass
@@ -273,6 +274,8 @@ def _parallel(argv: tuple[str, ...]) -> Inner:
     words = [plain(word) for word in argv[index:]]
     cut = next((i for i, word in enumerate(words) if word in (":::", "::::", ":::+")), len(words))
     template, values = words[:cut], [word for word in words[cut + 1 :] if not word.startswith(":::")]
+    if any(re.search(r"\{\d\}", word) for word in template):
+        return Inner(scripts=_combined(" ".join(template), words[cut:]))
     if cut == len(words):
         return Inner((argv[index:],), (" ".join(template),) if template else (), reads_arguments=True, placeholder="{}")
     if words[cut] == "::::":
@@ -282,6 +285,23 @@ def _parallel(argv: tuple[str, ...]) -> Inner:
     joined = " ".join(template)
     scripts = tuple(joined.replace("{}", value) if "{}" in joined else f"{joined} {value}" for value in values)
     return Inner(scripts=scripts)
+
+
+def _combined(template: str, sources: list[str]) -> tuple[str, ...]:
+    """`parallel … {1} … {2} ::: a b ::: c d`: one script for each combination."""
+    lists: list[list[str]] = []
+    for word in sources:
+        if word.startswith(":::"):
+            lists.append([UNKNOWN] if word == "::::" else [])
+        elif lists and UNKNOWN not in lists[-1]:
+            lists[-1].append(word)
+    scripts = []
+    for choice in itertools.islice(itertools.product(*lists), 64):
+        script = template
+        for number, value in enumerate(choice, 1):
+            script = script.replace(f"{{{number}}}", value)
+        scripts.append(script)
+    return tuple(scripts)
 
 
 def _find(argv: tuple[str, ...]) -> Inner:
@@ -331,6 +351,46 @@ def _gdb(argv: tuple[str, ...]) -> Inner:
     return Inner((argv[at + 1 :],) if at is not None and argv[at + 1 :] else ())
 
 
+def _lldb(argv: tuple[str, ...]) -> Inner:
+    at = next((i for i, word in enumerate(argv) if plain(word) == "--"), None)
+    return Inner((argv[at + 1 :],) if at is not None and argv[at + 1 :] else ())
+
+
+def _texts_after(options: tuple[str, ...], argv: tuple[str, ...]) -> Inner:
+    """The words after one of the options, as a command and, if it is one word, as a script."""
+    at = next((i for i, word in enumerate(argv[:-1]) if plain(word) in options), None)
+    if at is None:
+        return Inner()
+    rest = argv[at + 1 :]
+    return Inner((rest,), (plain(rest[0]),))
+
+
+def _terminal(argv: tuple[str, ...]) -> Inner:
+    return _texts_after(("-e", "-x", "--", "--command"), argv)
+
+
+def _entr(argv: tuple[str, ...]) -> Inner:
+    index, _ = option_end(argv, Options())
+    return _joined(Options(), argv) if argv[index:] else Inner()
+
+
+def _watchexec(argv: tuple[str, ...]) -> Inner:
+    return _joined(Options("wefis", ("watch", "exts", "filter", "ignore", "signal", "shell")), argv)
+
+
+def _on_change(argv: tuple[str, ...]) -> Inner:
+    inner = _texts_after(("-x", "--exec"), argv)
+    return inner if inner.commands else _joined(Options("ewi", ("ext", "watch", "ignore")), argv)
+
+
+def _each_script(argv: tuple[str, ...]) -> Inner:
+    return Inner(scripts=tuple(plain(word) for word in argv[1:] if not word.startswith("-")))
+
+
+def _with_script(argv: tuple[str, ...]) -> Inner:
+    return _texts_after(("-c",), argv)
+
+
 def _hyperfine(argv: tuple[str, ...]) -> Inner:
     index, values = option_end(
         argv, Options("wmMrpcS", ("warmup", "runs", "prepare", "cleanup", "setup", "shell", "export-json"))
@@ -365,6 +425,8 @@ def _tmux(argv: tuple[str, ...]) -> Inner:
 
 
 def _screen(argv: tuple[str, ...]) -> Inner:
+    if "stuff" in argv[:-1]:
+        return Inner(scripts=(plain(argv[-1]),))
     index, _ = option_end(argv, Options("cehpStTX"))
     return Inner((argv[index:],) if argv[index:] else ())
 
@@ -423,7 +485,19 @@ _SPECIAL: Final = {
     "fdfind": _fd,
     "bwrap": _bwrap,
     "gdb": _gdb,
-    "lldb": _gdb,
+    "lldb": _lldb,
+    **dict.fromkeys(
+        ("xterm", "uxterm", "gnome-terminal", "konsole", "alacritty", "kitty", "xfce4-terminal", "terminator"),
+        _terminal,
+    ),
+    "entr": _entr,
+    "watchexec": _watchexec,
+    "nodemon": _on_change,
+    "pee": _each_script,
+    "mispipe": _each_script,
+    "bpftrace": _with_script,
+    "execlineb": _with_script,
+    "repo": _with_script,
     "hyperfine": _hyperfine,
     "tmux": _tmux,
     "screen": _screen,
