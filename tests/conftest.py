@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from nacre.backends.hub import forget_hubs
 from nacre.backends.spares import spares
 from nacre.backends.wardens import warden
 from nacre.engine import forget_engines
@@ -47,6 +48,7 @@ def no_leaks(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     before = _descriptors()
     yield
     spares.close()
+    forget_hubs()
     warden.close()
     forget_engines()
     left = _wait_for_no_children()

@@ -35,23 +35,24 @@ class AuditLog:
         # One thread must not close the descriptor that another is about to write to.
         with self._lock:
             try:
-                fd = self._writable()
-                os.write(fd, line)
-                if os.fstat(fd).st_size > self._cap:
-                    _turn_over(self._path, fd)
+                state = self._write(line)
+                if state.st_nlink == 0:
+                    # Somebody removed the log, or the whole state directory: begin it anew.
+                    self.close()
+                    state = self._write(line)
+                if state.st_size > self._cap and self._fd is not None:
+                    _turn_over(self._path, self._fd)
                     self.close()
             except OSError as error:
                 self.close()
                 return f"the audit log could not be written: {error.strerror}"
         return None
 
-    def _writable(self) -> int:
-        if self._fd is not None and os.fstat(self._fd).st_nlink == 0:
-            # Somebody removed the log, or the whole state directory.
-            self.close()
+    def _write(self, line: bytes) -> os.stat_result:
         if self._fd is None:
             self._fd = _open(self._path)
-        return self._fd
+        os.write(self._fd, line)
+        return os.fstat(self._fd)
 
     def close(self) -> None:
         if self._fd is not None:

@@ -13,6 +13,7 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 
+from nacre.backends.hub import unwatch, watch
 from nacre.backends.pipes import OUTPUTS, PipeReader, make_pipes, watch_stream
 from nacre.backends.spares import Spare, is_suited, refill, spares
 from nacre.backends.start_errors import start_error
@@ -112,7 +113,7 @@ class ContainedProcess:
     def _listen(self) -> None:
         assert self._sock is not None
         self._sock.settimeout(0)
-        self._loop.add_reader(self._sock.fileno(), self._heard)
+        watch(self._loop, self._sock.fileno(), self._heard)
 
     def _watch_all(self, readers: list[int]) -> None:
         command = self._command
@@ -190,7 +191,7 @@ class ContainedProcess:
 
     def _lost(self, reason: str) -> None:
         assert self._sock is not None
-        self._loop.remove_reader(self._sock.fileno())
+        unwatch(self._loop, self._sock.fileno())
         self._sock.close()
         self._sock = None
         if self._answer is not None and not self._answer.done():
@@ -286,7 +287,7 @@ class ContainedProcess:
         sock, self._sock = self._sock, None
         if sock is None:
             return
-        self._loop.remove_reader(sock.fileno())
+        unwatch(self._loop, sock.fileno())
         if self._idle:
             warden.give(self._link)
             if self._wanted:

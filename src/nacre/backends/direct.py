@@ -58,11 +58,15 @@ class DirectProcess:
         self._command = command
         self._mark = f"{_PROGRAM_MARK}-{next(_calls)}" if mark else ""
         self._readers: dict[int, PipeReader] = {}
-        self._timers: list[asyncio.TimerHandle] = []
+        self._deadline: asyncio.TimerHandle | None = None
+        """The next certain step: the timeout, the end of the grace, the next round of the kill."""
+        self._look: asyncio.TimerHandle | None = None
+        """The next look whether strays are gone before that."""
         self._why: str | None = None
         self._forced = False
         self._give_up_at = 0.0
-        self._status: Ending | None = None
+        self._status: dict[str, Any] | None = None
+        """How the shell ended, once it is collected."""
         self._reported = False
         self._launch = self._prepare()
         try:
@@ -74,7 +78,7 @@ class DirectProcess:
         self._unwatch = watch_exit(self._loop, self._pid, self._child_ended, use_pidfd=use_pidfd)
         self._listener.started(self._pid)
         if command.timeout is not None:
-            self._after(command.timeout, lambda: self._begin_stop("timeout"))
+            self._deadline = self._loop.call_later(command.timeout, self._begin_stop, "timeout")
 
     # Starting.
 
@@ -127,7 +131,7 @@ class DirectProcess:
         if self._launch.notes_fd is not None:
             notes = launch.read_notes(self._launch.notes_fd)
             facts |= {"stages": tuple(notes.stages), "refused": tuple(notes.refused)}
-        self._status = Ending(pid=self._pid, **facts)
+        self._status = facts
         if self._why is None:
             self._report(left=self._something_left())
         elif not self._strays():
@@ -148,19 +152,14 @@ class DirectProcess:
             return
         self._reported = True
         self._cancel_timers()
-        known = self._status or Ending(pid=self._pid)
         self._listener.exited(
             Ending(
-                pid=known.pid,
-                code=known.code,
-                signal=known.signal,
-                stages=known.stages,
-                refused=known.refused,
-                lost=known.lost,
+                pid=self._pid,
                 why="timeout" if self._why == "timeout" else None if self._why is None else "stop",
                 forced=self._forced,
                 left=left,
                 unkillable=unkillable,
+                **(self._status or {}),
             )
         )
 
@@ -171,8 +170,9 @@ class DirectProcess:
         self._reported = False
         self._signal_all(signal.SIGTERM)
         self._signal_all(signal.SIGCONT)
-        self._after(self._command.grace, self._kill)
-        self._after(KILL_LOOK_SECONDS, self._look_for_end)
+        self._cancel_timers()
+        self._deadline = self._loop.call_later(self._command.grace, self._kill)
+        self._look = self._loop.call_later(KILL_LOOK_SECONDS, self._look_for_end)
 
     def _look_for_end(self) -> None:
         """Whether strays that outlived the shell are gone now; the shell's own end comes by its watch."""
@@ -181,7 +181,7 @@ class DirectProcess:
         if self._status is not None and not self._strays():
             self._report(left=False)
         else:
-            self._after(KILL_LOOK_SECONDS, self._look_for_end)
+            self._look = self._loop.call_later(KILL_LOOK_SECONDS, self._look_for_end)
 
     def _kill(self) -> None:
         if not self._forced:
@@ -193,7 +193,7 @@ class DirectProcess:
         elif self._loop.time() >= self._give_up_at:
             self._report(left=True, unkillable=left)
         else:
-            self._after(KILL_LOOK_SECONDS, self._kill)
+            self._deadline = self._loop.call_later(KILL_LOOK_SECONDS, self._kill)
 
     def _signal_all(self, number: int) -> tuple[Survivor, ...]:
         if self._status is None:
@@ -213,14 +213,11 @@ class DirectProcess:
     def _strays(self) -> tuple[Survivor, ...]:
         return strays(self._pid, f"{MARK}={self._mark}" if self._mark else None)
 
-    def _after(self, seconds: float, action: Any) -> None:
-        self._timers = [timer for timer in self._timers if not timer.cancelled() and timer.when() > self._loop.time()]
-        self._timers.append(self._loop.call_later(seconds, action))
-
     def _cancel_timers(self) -> None:
-        for timer in self._timers:
-            timer.cancel()
-        self._timers = []
+        for timer in (self._deadline, self._look):
+            if timer is not None:
+                timer.cancel()
+        self._deadline = self._look = None
 
     # Controls.
 

@@ -11,6 +11,8 @@ import os
 import threading
 from collections.abc import Callable
 
+from nacre.backends.hub import unwatch, watch
+
 HAS_PIDFD = hasattr(os, "pidfd_open")
 
 
@@ -40,14 +42,14 @@ def _watch_pidfd(loop: asyncio.AbstractEventLoop, handle: int, ended: Callable[[
         nonlocal closed
         if not closed:
             closed = True
-            loop.remove_reader(handle)
+            unwatch(loop, handle)
             os.close(handle)
 
     def readable() -> None:
         give_up()
         ended()
 
-    loop.add_reader(handle, readable)
+    watch(loop, handle, readable)
     return give_up
 
 

@@ -12,6 +12,7 @@ import os
 import threading
 from collections.abc import Callable
 
+from nacre.backends.hub import unwatch, watch
 from nacre.backends.start_errors import start_error
 from nacre.command import Command
 from nacre.process import Listener
@@ -53,7 +54,7 @@ class PipeReader:
         self._closed = closed
         self._grown = False
         os.set_blocking(fd, False)
-        loop.add_reader(fd, self._readable)
+        watch(loop, fd, self._readable)
 
     @property
     def open(self) -> bool:
@@ -99,13 +100,13 @@ class PipeReader:
     def pause(self) -> None:
         """Stop reading; the descriptor stays ours."""
         if self._fd is not None:
-            self._loop.remove_reader(self._fd)
+            unwatch(self._loop, self._fd)
 
     def take(self) -> int | None:
         """Stop reading and give the descriptor away; None when the pipe has been closed."""
         fd, self._fd = self._fd, None
         if fd is not None:
-            self._loop.remove_reader(fd)
+            unwatch(self._loop, fd)
         return fd
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ import os
 import shutil
 import signal
 import subprocess
+from collections.abc import Mapping
 
 from nacre.command import Command
 from nacre.warden import launch
@@ -22,10 +23,9 @@ _CATCHABLE = tuple(signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP})
 
 def spawn(command: Command, prepared: launch.Launch, writers: list[int]) -> int:
     """Start it with its output on the writers; the pid of a child that the caller must collect."""
-    env = {**command.env, **prepared.variables}
     if _is_here(command.cwd):
-        return _posix_spawn(prepared, writers, env)
-    return _popen(command, prepared, writers, env)
+        return _posix_spawn(command, prepared, writers)
+    return _popen(command, prepared, writers)
 
 
 def _is_here(directory: str) -> bool:
@@ -35,7 +35,17 @@ def _is_here(directory: str) -> bool:
         return False
 
 
-def _posix_spawn(prepared: launch.Launch, writers: list[int], env: dict[str, str]) -> int:
+# The last environment as exec wants it: most calls have the same one, and encoding it takes as long as a fork.
+_encoded: tuple[Mapping[str, str], dict[bytes, bytes]] = ({}, {})
+
+
+def _posix_spawn(command: Command, prepared: launch.Launch, writers: list[int]) -> int:
+    global _encoded
+    known, encoded = _encoded
+    if known is not command.env:
+        encoded = {os.fsencode(name): os.fsencode(value) for name, value in command.env.items()}
+        _encoded = (command.env, encoded)
+    env = {**encoded, **{os.fsencode(name): os.fsencode(value) for name, value in prepared.variables.items()}}
     actions: list[tuple[int, int] | tuple[int, int, int] | tuple[int, int, str, int, int]] = [
         (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
         (os.POSIX_SPAWN_DUP2, writers[0], 1),
@@ -62,7 +72,7 @@ def _inheritable() -> list[int]:
     return found
 
 
-def _popen(command: Command, prepared: launch.Launch, writers: list[int], env: dict[str, str]) -> int:
+def _popen(command: Command, prepared: launch.Launch, writers: list[int]) -> int:
     argv, path = prepared.argv, prepared.path
     ignored = _ignored_by_host()
     if ignored and (env_tool := shutil.which("env")):
@@ -76,7 +86,7 @@ def _popen(command: Command, prepared: launch.Launch, writers: list[int], env: d
         stdout=writers[0],
         stderr=writers[-1],
         cwd=command.cwd,
-        env=env,
+        env={**command.env, **prepared.variables},
         pass_fds=prepared.inherited,
         start_new_session=True,
     )

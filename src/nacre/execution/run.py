@@ -60,7 +60,8 @@ class Run:
         run = cls(command, sink)
         if job is not None:
             run._open = set()
-        elif command.timeout is not None:
+        elif command.timeout is not None and backend.keeps:
+            # Whoever starts commands in this very process needs no watchdog: it would hang with what it watches.
             run._set_timer(command.timeout + command.grace + WATCHDOG_SECONDS, run._unanswered)
         try:
             run._process = backend.start(command, run, job=job)

@@ -1,0 +1,89 @@
+"""Watches many short-lived descriptors for an event loop through one long-lived one.
+
+To add a descriptor to an asyncio loop and take it away again costs more than most of what happens in between. A loop
+gets one epoll of ours for good; descriptors come and go there at the price of a system call. Where there is no epoll,
+the loop is used as it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import weakref
+from collections.abc import Callable
+
+HAS_EPOLL = hasattr(select, "epoll")
+# Events of one look; the rest are found at the next, at once.
+EVENTS = 64
+
+
+class Hub:
+    """One loop's epoll and who is called for which descriptor."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._epoll = select.epoll()
+        self._handlers: dict[int, Callable[[], None]] = {}
+        loop.add_reader(self._epoll.fileno(), self._look)
+
+    def watch(self, fd: int, handler: Callable[[], None]) -> None:
+        self._epoll.register(fd, select.EPOLLIN)
+        self._handlers[fd] = handler
+
+    def unwatch(self, fd: int) -> None:
+        if self._handlers.pop(fd, None) is not None:
+            self._epoll.unregister(fd)
+
+    def _look(self) -> None:
+        for fd, _ in self._epoll.poll(0, EVENTS):
+            # One handler may have ended the watch of another.
+            handler = self._handlers.get(fd)
+            if handler is not None:
+                handler()
+
+    def close(self) -> None:
+        self._epoll.close()
+
+
+_hubs: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = weakref.WeakKeyDictionary()
+
+
+def watch(loop: asyncio.AbstractEventLoop, fd: int, handler: Callable[[], None]) -> None:
+    """Call the handler whenever the descriptor can be read."""
+    if not HAS_EPOLL:
+        loop.add_reader(fd, handler)
+        return
+    hub = _hubs.get(loop)
+    if hub is None:
+        hub = _hubs[loop] = Hub(loop)
+    hub.watch(fd, handler)
+
+
+def unwatch(loop: asyncio.AbstractEventLoop, fd: int) -> None:
+    """End the watch; without one, nothing happens."""
+    if not HAS_EPOLL:
+        loop.remove_reader(fd)
+        return
+    hub = _hubs.get(loop)
+    if hub is not None:
+        hub.unwatch(fd)
+
+
+def _leave_to_parent() -> None:
+    """In a forked child: the epoll is shared with the parent, whose watches must not be touched from here."""
+    for hub in _hubs.values():
+        hub.close()
+    _hubs.clear()
+
+
+if HAS_EPOLL:
+    os.register_at_fork(after_in_child=_leave_to_parent)
+
+
+def forget_hubs() -> None:
+    """Close what the hubs hold open; their loops must not be used for commands any more."""
+    for loop, hub in list(_hubs.items()):
+        if not loop.is_closed():
+            loop.remove_reader(hub._epoll.fileno())
+        hub.close()
+    _hubs.clear()
