@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+import signal
 import subprocess
 
 BASH = "/bin/bash"
@@ -22,7 +23,14 @@ def posix_spawn(script: str) -> None:
 def posix_spawn_read(script: str) -> int:
     """Start, read everything into one reused buffer, wait."""
     reader, writer = os.pipe()
-    pid = os.posix_spawn(BASH, ["bash", "-c", script], os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, writer, 1)])
+    # Python ignores SIGPIPE; a `yes` that inherited that would complain instead of ending.
+    pid = os.posix_spawn(
+        BASH,
+        ["bash", "-c", script],
+        os.environ,
+        file_actions=[(os.POSIX_SPAWN_DUP2, writer, 1)],
+        setsigdef=[signal.SIGPIPE],
+    )
     os.close(writer)
     fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, MIB)
     buffer = [memoryview(bytearray(MIB))]
