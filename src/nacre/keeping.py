@@ -157,7 +157,8 @@ async def _keep(engine: Engine, run: Run, planned: Plan, profile: Profile, captu
     preview = capture.preview()
     try:
         run.pause()
-        spec["held"] = capture.hand_over(str(directory / record.OUTPUT)).decode("latin-1")
+        held, lost = capture.hand_over(str(directory / record.OUTPUT))
+        spec["held"] = held.decode("latin-1")
         await run.keep(spec)
     except (OSError, NacreError) as error:
         # Its output is on the way from one reader to another: there is no way back to the foreground.
@@ -169,7 +170,7 @@ async def _keep(engine: Engine, run: Run, planned: Plan, profile: Profile, captu
         await run.end()
         raise
     problem = engine.log(profile, planned, {"outcome": "background", "jobId": job_id, "pid": run.pid})
-    notices = [*_keeping_notices(planned, capture, preview, why), *([problem] if problem else [])]
+    notices = [*_keeping_notices(planned, capture, preview, why), *(one for one in (lost, problem) if one)]
     return _background(planned, job_id, directory, run, preview.text, why, notices)
 
 

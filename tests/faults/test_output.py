@@ -13,7 +13,7 @@ from outside import Program, alive, end, eventually, with_argument
 from nacre import Exited, Signalled, Tool, run
 from nacre.contracts.contract import Reply
 from nacre.jobs.table import JobTable
-from nacre.settings import ExecutionSettings, OutputSettings, Settings
+from nacre.settings import ExecutionSettings, JobSettings, OutputSettings, Settings
 from nacre.tool import Update
 
 KIB = 1024
@@ -176,6 +176,23 @@ async def test_case_42_artifact_directory_that_goes_in_mid_run_costs_the_copy_on
     assert not reply.is_error
     assert shown(reply).endswith("\n200009\n200010")
     assert reply.details["meta"]["truncation"]["totalLines"] == 200010
+    assert "the full output could not be kept: the file was deleted while it was written" in reply.text
+    assert "artifact://" not in reply.text
+
+
+async def test_case_42_output_that_could_not_be_kept_is_marked_in_the_file_of_a_job(home: Path, tmp_path: Path) -> None:
+    home.mkdir(parents=True)
+    (home / "artifacts").touch()
+    tool = workspace(tmp_path, settings=Settings(jobs=JobSettings(auto_background_seconds=0.5)))
+    reply = await tool.call({"command": "seq 200000; until [ -e go ]; do sleep 0.01; done; echo end"})
+    lost = "1.1MB of the output so far could not be kept: "
+    assert f"\n{lost}" in reply.text
+    (tmp_path / "go").touch()
+    await asyncio.to_thread(eventually, lambda: not JobTable(home).get("bg_1").running, "its end")
+    written = (home / "jobs" / "bg_1" / "output").read_text(encoding="utf-8")
+    assert written.startswith("1\n2\n")
+    assert f"\n[… {lost}" in written
+    assert written.endswith("\n200000\nend\n")
 
 
 async def test_case_42_unwritable_place_is_stated_and_the_command_is_not_concerned(home: Path, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from nacre.errors import ArtifactError
 from nacre.execution.live import LiveTail
 from nacre.output.capture import EVERYTHING, Captured, Selection
 from nacre.output.redact import Redactor
+from nacre.output.sizes import human_size
 from nacre.output.window import Window
 from nacre.process import SIDE
 from nacre.profile import Profile
@@ -177,16 +178,18 @@ class Capture:
         self._flush_side()
         return self._finish_side(self._side).artifact
 
-    def hand_over(self, path: str) -> bytes:
+    def hand_over(self, path: str) -> tuple[bytes, str | None]:
         """Write all output so far to a job's file; returns what is held back as the beginning of a secret.
 
+        And what could not be kept, in words; the file has a mark in its place.
         The far side goes on with the redaction where this side stops, so a value cut in two is still found.
         """
         (spill,) = self._spills
         held = b"".join(redactor.give_up() for redactor in self._redactors)
         self._redactors = []
         whole = spill.window.whole
-        artifact = spill.finish().artifact
+        result = spill.finish()
+        artifact, problem = result.artifact, None
         if whole is not None:
             _write_new(path, whole)
         elif artifact is not None:
@@ -195,8 +198,10 @@ class Capture:
             os.chmod(path, 0o600)
             self._store.remove(artifact.id)
         else:
-            _write_new(path, spill.window.head + spill.window.tail)
-        return held
+            window = spill.window
+            problem = f"{human_size(window.omitted_bytes)} of the output so far could not be kept: {result.error}"
+            _write_new(path, window.head + f"\n[… {problem} …]\n".encode() + window.tail)
+        return held, problem
 
     def _flush(self) -> None:
         """Let go of what a redactor held back as the possible beginning of a secret."""
