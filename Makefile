@@ -2,9 +2,10 @@
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 VENV ?= .venv
 BIN := $(VENV)/bin
+SECONDS ?= 60
 CMD ?= echo "hello from nacre"; uname -sr; false | tail -n 1; sleep 60 & echo "this line came back at once, sleep 60 is still running"
 
-.PHONY: help setup run test parts lint types check bench clean
+.PHONY: help setup run test parts lint types check fuzz bench clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -33,6 +34,12 @@ types: setup     ## mypy --strict
 	@$(BIN)/mypy
 
 check: lint types test   ## everything that CI runs
+
+fuzz: setup      ## fuzz every target: make fuzz SECONDS=60 (for each)
+	@$(BIN)/python -c 'import atheris' 2>/dev/null \
+	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]' \
+	  || { echo "atheris cannot be installed here; nothing was fuzzed" >&2; exit 0; }; \
+	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS)
 
 bench: setup     ## measure nacre against the floors, in one run
 	@$(BIN)/python -m benchmarks

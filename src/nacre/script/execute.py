@@ -154,7 +154,7 @@ def _wrapped(walk: "Walk", argv: tuple[str, ...], inner: Inner, call: "Call") ->
 def _with_input(inner: Inner, stdin: str | None) -> list[tuple[str, ...]]:
     """The commands of a wrapper, with the arguments that xargs would add."""
     if not inner.reads_arguments:
-        return list(inner.commands)
+        return [command for command in inner.commands if command]
     if stdin is None or is_opaque(stdin):
         words: list[str] = [UNKNOWN]
         if stdin is not None:
@@ -162,7 +162,7 @@ def _with_input(inner: Inner, stdin: str | None) -> list[tuple[str, ...]]:
     else:
         words = _arguments(stdin, inner.separator)
     commands: list[tuple[str, ...]] = []
-    for command in inner.commands:
+    for command in filter(None, inner.commands):
         if inner.placeholder and any(inner.placeholder in word for word in command):
             lines = stdin.splitlines() if stdin is not None and not is_opaque(stdin) else words
             commands += [

@@ -1,0 +1,36 @@
+"""The warden's wire: what was framed comes out whole in any chunks, and other bytes are refused by FrameError only."""
+
+import atheris
+from harness import instrumented, pieces, start
+
+with instrumented():
+    from nacre.warden.wire import FrameError, Frames, frame
+
+
+def outcome(parts: list[bytes]) -> tuple[list[dict[str, object]], str]:
+    frames, messages = Frames(), []
+    try:
+        for part in parts:
+            messages += frames.feed(part)
+    except FrameError as error:
+        return messages, str(error)
+    return messages, ""
+
+
+def one_input(data: bytes) -> None:
+    provider = atheris.FuzzedDataProvider(data)
+    messages = [
+        {provider.ConsumeUnicode(8): provider.ConsumeUnicode(20), "n": provider.ConsumeInt(8)}
+        for _ in range(provider.ConsumeIntInRange(0, 4))
+    ]
+    sent = b"".join(map(frame, messages))
+    assert outcome(pieces(provider, sent)) == (messages, "")
+
+    body = provider.ConsumeBytes(200)
+    noise = len(body).to_bytes(4, "big") + body if provider.ConsumeBool() else body
+    # Which messages come before an error depends on the chunks; whether there is one does not.
+    assert outcome(pieces(provider, noise))[1] == outcome([noise])[1]
+
+
+if __name__ == "__main__":
+    start(one_input)
