@@ -1,4 +1,4 @@
-"""What looking at jobs costs: windows on a capped file of a gigabyte, a hundred jobs listed and watched.
+"""What jobs cost: a hundred started, held, listed and watched; windows on a capped file of a gigabyte.
 
 Usage: python -m benchmarks.jobs [GIGABYTES]
 """
@@ -16,11 +16,16 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from nacre.artifacts.excerpt import LIMIT_BYTES, read_tail, read_window, search
+from nacre.backends.spares import spares
+from nacre.backends.wardens import warden
+from nacre.engine import SETTLE_SECONDS
 from nacre.jobs.liveness import RunnerLock
 from nacre.jobs.polling import Scans, poll
 from nacre.jobs.reading import JobFile
 from nacre.jobs.table import Job, JobTable
 from nacre.regex.automaton import Regex
+from nacre.settings import Settings
+from nacre.tool import Tool
 from nacre.until import Until
 from nacre.warden import children, record
 from nacre.warden.job import JobOutput
@@ -142,7 +147,46 @@ async def many_jobs(table: JobTable) -> None:
         print(f"{'processor while a poll with a regex waits for all':<52}{share * 100:>9.1f} %")
 
 
+def private_kilobytes(pid: int) -> int:
+    """The memory that is the process's alone: what it costs beyond what it shares with the zygote."""
+    with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+        return sum(int(line.split()[1]) for line in file if line.startswith("Private_"))
+
+
+async def real_jobs(home: str) -> None:
+    """A hundred jobs of the workspace tool, running at once: what each costs to start and to hold."""
+    os.environ["NACRE_HOME"] = home
+    tool = Tool("workspace", cwd=home, settings=Settings())
+    await tool.call({"command": "true"})
+    times = []
+    try:
+        for _ in range(JOBS):
+            began = time.perf_counter()
+            reply = await tool.call({"command": "sleep 1000", "async": True})
+            times.append((time.perf_counter() - began) * 1e3)
+            assert not reply.is_error, reply.text
+        print(f"\n{JOBS} jobs started one after another\n{'':<52}{'median ms':>10}{'worst ms':>10}   wanted")
+        title = f"start (it is watched for {SETTLE_SECONDS * 1e3:g} ms: bad starts are told)"
+        row(title, (statistics.median(times), max(times)), "< 20")
+        row("start of the last ten", (statistics.median(times[-10:]), max(times[-10:])), "< 20")
+        row("list all", median_ms(tool.engine.jobs.list), "< 10")
+        costs = [private_kilobytes(job.record["runnerPid"]) for job in tool.engine.jobs.list().jobs]
+        row("private memory of a runner, KB", (statistics.median(costs), max(costs)), "< 1024")
+        began = time.perf_counter()
+        refused = await tool.call({"command": "true", "async": True})
+        assert refused.is_error
+        print(f"{'refusal of one more':<52}{(time.perf_counter() - began) * 1e3:>10.3f}")
+    finally:
+        for job in tool.engine.jobs.list().jobs:
+            tool.engine.jobs.stop(job.id)
+        await poll(tool.engine.jobs, [job.id for job in tool.engine.jobs.list().jobs], wait=10)
+        spares.close()
+        warden.close()
+
+
 async def main(gigabytes: float) -> None:
+    with tempfile.TemporaryDirectory(prefix="nacre-bench-", dir=os.environ.get("BENCH_DIR")) as home:
+        await real_jobs(home)
     with tempfile.TemporaryDirectory(prefix="nacre-bench-", dir=os.environ.get("BENCH_DIR")) as home:
         table = JobTable(Path(home))
         await many_jobs(table)

@@ -49,8 +49,9 @@ from nacre.warden import children, record
 PRUNE_SECONDS = 600.0
 
 
-# A job that cannot even begin has ended by now: whoever asked for it should read that, not that it was started.
-SETTLE_SECONDS = 0.01
+# A job that cannot even begin has ended this long after it was asked for: its caller should read that, not that it was
+# started. On a busy machine the notice of its end tells it instead.
+SETTLE_SECONDS = 0.015
 
 
 class Engine:
@@ -279,7 +280,7 @@ class Engine:
             try:
                 pid = await run.announced()
                 if profile.keeps:
-                    await asyncio.wait([run.finished], timeout=SETTLE_SECONDS)
+                    await asyncio.wait([run.finished], timeout=max(0.0, SETTLE_SECONDS - run.elapsed))
                 return job_id, pid, directory, self.jobs.get(job_id) if run.finished.done() else None
             except asyncio.CancelledError:
                 # Nobody will hear of this job: a cancelled call leaves nothing running.
