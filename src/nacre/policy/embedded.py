@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 from nacre.policy.paths import critical_reason
-from nacre.script.alphabet import HOME, plain
+from nacre.script.alphabet import HOME, PWD, plain
 from nacre.script.git_words import git_call, stored_alias
 from nacre.script.invocation import Invocation
 from nacre.script.outputs import literal_output
@@ -23,7 +23,14 @@ _CALL: Final = re.compile(
     re.DOTALL,
 )
 _LIST_CALL: Final = re.compile(r"(?:run|call|Popen|check_\w+|spawn\w*|exec\w*)\s*\(\s*\[([^\]]*)\]", re.DOTALL)
-_BACKQUOTED: Final = re.compile(r"`([^`]+)`|%x[\[({](.*?)[\])}]|qx[\[({/](.*?)[\])}/]", re.DOTALL)
+_BACKQUOTED: Final = re.compile(
+    r"`([^`]+)`|(?:%x|qx)\s?(?:\(([^)]*)\)|\{([^}]*)\}|\[([^\]]*)\]|/([^/]*)/|!([^!]*)!)", re.DOTALL
+)
+# `system("rm", "-rf", "/")` and `spawn("rm", ["-rf", "/"])`: the words of one command.
+_WORDS_CALL: Final = re.compile(
+    r"(?:system|exec\w*|spawn\w*|execFile\w*)\s*\(?\s*((?:\[?\s*(?:\"[^\"]*\"|'[^']*')\s*\]?\s*,?\s*){2,40})"
+)
+_AWK_PIPE: Final = re.compile(r"\|\s*\"([^\"]+)\"")
 _EDITOR_SHELL: Final = re.compile(r"(?:^|\|)\s*\+?(?::?!|:?silent !|:?call system\()(.*)", re.DOTALL)
 _DELETION: Final = re.compile(
     r"(?:rmtree|rm_rf|rm_r|rm|remove_dir_all|rmSync|rmdirSync|rmdir|rimraf(?:\.sync)?|remove_tree|removeSync|remove_entry_secure|unlink)"
@@ -34,6 +41,7 @@ _HOME_IN_CODE: Final = re.compile(
     r"(?:Dir\.(?:home|pwd)|Path\.(?:home|cwd)\(|(?:os\.)?homedir\(|process\.(?:env\.HOME|cwd\()|os\.getcwd\("
     r"|ENV\[.HOME.\]|\$ENV\{HOME\}|os\.environ\[.HOME.\]|require\(.os.\)\.homedir\()"
 )
+_SED_RUN: Final = re.compile(r"(?:^|;)s([/|#,])[^/|#,]*\1((?:[^/|#,\\]|\\.)*)\1[a-z0-9]*e")
 _TCL_CALL: Final = re.compile(r"\b(?:spawn|exec)\s+([^;\n\]]+)")
 # What the next shell, the next commit or the scheduler would run.
 _RUN_LATER: Final = re.compile(
@@ -44,7 +52,25 @@ _RUN_LATER: Final = re.compile(
 _CRONTABS: Final = re.compile(r"/etc/crontab|/etc/cron\.d/.*|/var/spool/cron/.*")
 _SCHEDULE: Final = re.compile(r"\s*(?:@\w+|(?:[\d*,/A-Za-z-]+\s+){5})\s*(.+)")
 _REMOTE: Final = frozenset(
-    ("ssh", "mosh", "docker", "podman", "nerdctl", "kubectl", "oc", "lxc", "multipass", "vagrant", "gcloud", "heroku")
+    (
+        "ssh",
+        "mosh",
+        "pssh",
+        "parallel-ssh",
+        "clush",
+        "ansible",
+        "salt",
+        "docker",
+        "podman",
+        "nerdctl",
+        "kubectl",
+        "oc",
+        "lxc",
+        "multipass",
+        "vagrant",
+        "gcloud",
+        "heroku",
+    )
 )
 
 
@@ -64,9 +90,16 @@ def embedded_scripts(invocation: Invocation) -> list[str]:
     if _INTERPRETER.fullmatch(name):
         code = "\n".join([*words, invocation.stdin or ""])
         tcl = [match.group(1) for match in _TCL_CALL.finditer(code)] if name in ("expect", "tclsh") else []
-        return _called(code) + tcl
+        pipes = [match.group(1) for match in _AWK_PIPE.finditer(code)] if name.endswith("awk") else []
+        return _called(code) + tcl + pipes
     if name in _REMOTE:
-        return [*_remote(words), *([invocation.stdin] if invocation.stdin is not None else [])]
+        proxies = [word.partition("ProxyCommand=")[2] for word in words if "ProxyCommand=" in word]
+        return [
+            *_remote(words),
+            *proxies,
+            *_mounted(words),
+            *([invocation.stdin] if invocation.stdin is not None else []),
+        ]
     if name in ("make", "gmake"):
         recipes = [line.lstrip("\t@-") for line in (invocation.stdin or "").splitlines() if line.startswith("\t")]
         recipes += [line.partition(";")[2] for line in (invocation.stdin or "").splitlines() if ";" in line]
@@ -105,13 +138,15 @@ def _program_options(words: list[str]) -> list[str]:
         if word.startswith(("--to-command=", "--use-compress-program=", "--rsh="))
     ]
     scripts += [words[i + 1] for i, word in enumerate(words[:-1]) if word in ("-TT", "-e", "-I", "-P")]
-    return scripts + [match.group(1) for word in words if (match := re.search(r"(?:^|[;0-9$/])\s*e\s+(.+)", word))]
+    scripts += [match.group(2).replace("\\", "") for word in words if (match := _SED_RUN.search(word))]
+    return scripts + [match.group(1) for word in words if (match := re.search(r"(?:^|[;0-9$/{])\s*e\s+(.+)", word))]
 
 
 def _called(code: str) -> list[str]:
     scripts = [match.group(2) for match in _CALL.finditer(code)]
     scripts += [next(group for group in match.groups() if group is not None) for match in _BACKQUOTED.finditer(code)]
     scripts += [" ".join(re.findall(r"['\"]([^'\"]*)['\"]", match.group(1))) for match in _LIST_CALL.finditer(code)]
+    scripts += [" ".join(re.findall(r"['\"]([^'\"]*)['\"]", match.group(1))) for match in _WORDS_CALL.finditer(code)]
     scripts += [match.group(1) for line in code.split("\n") if (match := _EDITOR_SHELL.match(line))]
     return scripts
 
@@ -123,6 +158,18 @@ def _remote(words: list[str]) -> list[str]:
         if " " in word or index > 0:
             scripts.append(" ".join(words[index:]) if " " not in word else word)
     return scripts[:12]
+
+
+def _mounted(words: list[str]) -> list[str]:
+    """The remote commands again, with the paths of this machine that the container sees under other names."""
+    volumes = [words[i + 1] for i, word in enumerate(words[:-1]) if word in ("-v", "--volume")]
+    volumes += [word.partition("=")[2] for word in words if word.startswith("--volume=")]
+    scripts: list[str] = []
+    for source, _, target in (volume.partition(":") for volume in volumes):
+        inside = re.compile(re.escape(target.partition(":")[0].rstrip("/") or "/") + r"(?=[/\s'\"]|$)")
+        here = source.replace(HOME, "~").replace(PWD, ".")
+        scripts += [inside.sub(lambda _, here=here: here, script) for script in _remote(words)]
+    return scripts
 
 
 def deletes_in_code(invocation: Invocation) -> str | None:

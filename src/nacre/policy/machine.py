@@ -68,6 +68,15 @@ def _find(invocation: Invocation) -> str | None:
     return None
 
 
+def _fd(invocation: Invocation) -> str | None:
+    words = [plain(word) for word in invocation.argv]
+    at = next((i for i, word in enumerate(words) if word in ("-x", "-X", "--exec", "--exec-batch")), None)
+    if at is None or not _destroys(invocation.argv[at + 1 :]):
+        return None
+    narrowed = any(word not in (".", "-H", "-I", "-u", "--hidden", "--no-ignore", "-a") for word in words[1:at])
+    return None if narrowed else "fd acts on all it finds here"
+
+
 def _destroys(command: tuple[str, ...]) -> bool:
     words = [plain(word) for word in command]
     while words and basename(words[0]) in ("sudo", "env", "nice", "command", "xargs"):
@@ -170,14 +179,16 @@ def _rsync(invocation: Invocation) -> str | None:
     if not any(plain(word).startswith(("--delete", "--remove-source")) for word in invocation.argv):
         return None
     operands = _operands(invocation)
-    reason = critical_reason(operands[-1], invocation.directory) if operands else None
+    moves = any(plain(word).startswith("--remove-source") for word in invocation.argv)
+    touched = operands[:-1] if moves else operands[-1:]
+    reason = next(filter(None, (critical_reason(path, invocation.directory) for path in touched)), None)
     return f"rsync would delete in {reason}" if reason is not None else None
 
 
 def _archiver(invocation: Invocation) -> str | None:
     """tar and zip that remove what they have packed."""
     words = [plain(word) for word in invocation.argv[1:]]
-    moves = "--remove-files" in words or "--move" in words
+    moves = bool({"--remove-files", "--move", "-sdel"} & set(words))
     if basename(invocation.argv[0]) == "zip":
         moves = moves or "m" in _flags(invocation)
     reason = _critical(invocation) if moves else None
@@ -203,6 +214,13 @@ def _partition(invocation: Invocation) -> str | None:
         "luksFormat",
         "erase",
         "luksErase",
+        "destroy",
+        "format",
+        "sanitize",
+        "--zero-superblock",
+        "eraseDisk",
+        "eraseVolume",
+        "secureErase",
         "--wipefs",
         "--delete",
     }
@@ -311,6 +329,17 @@ _CHECKS: Final[dict[str, _Check]] = {
     "tar": _archiver,
     "gtar": _archiver,
     "zip": _archiver,
+    "7z": _archiver,
+    "7za": _archiver,
+    "fd": _fd,
+    "fdfind": _fd,
+    "lvremove": _formats,
+    "vgremove": _formats,
+    "pvremove": _formats,
+    "zpool": _partition,
+    "zfs": _partition,
+    "mdadm": _partition,
+    "nvme": _partition,
     "userdel": _account,
     "deluser": _account,
     "rimraf": _removes,

@@ -31,7 +31,8 @@ def check(invocation: Invocation) -> str | None:
             adds = "--add" in words
             return "the whole work tree would be staged" if adds and _names_the_tree(call, invocation.stdin) else None
         case "clean":
-            return _clean(words, flags, operands)
+            unasked = ("clean.requireforce", "false") in ((key.lower(), value) for key, value in call.settings)
+            return _clean([*words, "--force"] if unasked else words, flags, operands)
         case "reset":
             hard = any(len(word) > 4 and "--hard".startswith(word) for word in words)
             return "uncommitted work would be lost" if hard else None
@@ -103,7 +104,9 @@ def _push(words: list[str], flags: str, operands: list[str]) -> str | None:
 
 
 def _config(call: GitCall) -> str | None:
-    words = [plain(word) for word in call.arguments if not word.startswith("-")]
+    given = [plain(word) for word in call.arguments]
+    files = {i + 1 for i, word in enumerate(given) if word in ("-f", "--file", "--blob")}
+    words = [word for i, word in enumerate(given) if i not in files and not word.startswith("-")]
     words = words[1:] if words[:1] in (["set"], ["add"]) else words
     if len(words) < 2:
         return None

@@ -31,6 +31,6 @@ NOT_RUNNING_OTHERS: Final = frozenset(
     shellcheck shfmt systemctl service journalctl crontab at batch loginctl timedatectl mount umount fdisk parted
     lsblk blkid mkswap useradd userdel usermod groupadd passwd chsh visudo history fc expr bc dc basename dirname
     realpath readlink cf heroku vercel netlify fly flyctl terraform ansible ansible-playbook vagrant packer storm
-    asciinema
+    asciinema lxc multipass pssh parallel-ssh clush salt
     """.split()  # noqa: SIM905 (a table of words reads better as text)
 )

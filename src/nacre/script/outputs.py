@@ -155,6 +155,9 @@ def _interpreter(words: Argv) -> str | None:
 
 def _awk(words: Argv, stdin: str | None) -> str | None:
     """The fields that an awk of one `print` gives, else the literals it prints."""
+    separator = None
+    if words and re.fullmatch(r"-F.", words[0]):
+        separator, words = words[0][2], words[1:]
     program = " ".join(words).strip()
     if stdin is None or is_opaque(stdin) or len(stdin) > _MAX_FILTERED:
         return _interpreter(words)
@@ -166,11 +169,11 @@ def _awk(words: Argv, stdin: str | None) -> str | None:
     if fields is None:
         return _interpreter(words)
     numbers = [int(number) for number in re.findall(r"\d+", fields.group(1))]
-    return "".join(_fields(line, numbers) + "\n" for line in stdin.splitlines())
+    return "".join(_fields(line, numbers, separator) + "\n" for line in stdin.splitlines())
 
 
-def _fields(line: str, numbers: list[int]) -> str:
-    parts = [line, *line.split()]
+def _fields(line: str, numbers: list[int], separator: str | None) -> str:
+    parts = [line, *line.split(separator)]
     return " ".join(parts[number] for number in numbers if number < len(parts))
 
 

@@ -11,13 +11,15 @@ from nacre.script.braces import expand_braces, has_braces
 from nacre.script.budget import Budget
 from nacre.script.dataflow import MAX_ALTERNATIVES, Scope, Value
 from nacre.script.parameters import parameter_values
-from nacre.script.tree import Arithmetic, Fixed, Parameter, Part, Program, Substitution, UnreadableError, Word
+from nacre.script.tree import Arithmetic, Fixed, Open, Parameter, Part, Program, Substitution, UnreadableError, Word
 
 Fields: TypeAlias = tuple[str, ...]
 _Partial: TypeAlias = tuple[Fields, str | None]
 """The finished fields, and the one being built (None: none begun)."""
 
 _MAX_TEXT: Final = 4_000_000
+# More ways to print one value than this are not worth telling apart.
+_MAX_WAYS: Final = 8
 DEFAULT_IFS: Final = " \t\n"
 
 
@@ -119,7 +121,7 @@ def _part_values(part: Part, runner: Runner) -> list[tuple[Value, bool]]:
         case Parameter():
             return parameter_values(part, runner)
         case Substitution(form="value"):
-            return [(runner.substitute(part.program), False)]
+            return [(text, False) for text in _printed(part.program, runner)]
         case Substitution():
             return [(runner.process_file(part.program, part.form), False)]
         case Arithmetic():
@@ -127,6 +129,15 @@ def _part_values(part: Part, runner: Runner) -> list[tuple[Value, bool]]:
             return [(text if text.isdigit() else UNKNOWN, False)]
         case Fixed():
             return [(part.text, False)]
+
+
+def _printed(program: Program, runner: Runner) -> list[str]:
+    """What `$(program)` may print: where only one of several ways is taken, each line may be all there is."""
+    text = runner.substitute(program)
+    if "\n" not in text:
+        return [text]
+    several = any(isinstance(step, Open) and step.block.kind in ("chain", "if", "case") for step in program.steps)
+    return [text, *text.splitlines()[:_MAX_WAYS]] if several else [text]
 
 
 def _spliced(state: _Partial, value: Value, runner: Runner, *, quoted: bool, many: bool) -> _Partial:
