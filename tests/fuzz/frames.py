@@ -17,10 +17,15 @@ def outcome(parts: list[bytes]) -> tuple[list[dict[str, object]], str]:
     return messages, ""
 
 
+def os_text(provider: atheris.FuzzedDataProvider) -> str:
+    """Text as the system gives it: bytes that are not UTF-8 become lone low surrogates, never pairs."""
+    return provider.ConsumeBytes(16).decode("utf-8", "surrogateescape")
+
+
 def one_input(data: bytes) -> None:
     provider = atheris.FuzzedDataProvider(data)
     messages = [
-        {provider.ConsumeUnicode(8): provider.ConsumeUnicode(20), "n": provider.ConsumeInt(8)}
+        {os_text(provider): os_text(provider), "n": provider.ConsumeInt(8)}
         for _ in range(provider.ConsumeIntInRange(0, 4))
     ]
     sent = b"".join(map(frame, messages))

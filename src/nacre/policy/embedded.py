@@ -167,8 +167,8 @@ def _mounted(words: list[str]) -> list[str]:
     scripts: list[str] = []
     for source, _, target in (volume.partition(":") for volume in volumes):
         inside = re.compile(re.escape(target.partition(":")[0].rstrip("/") or "/") + r"(?=[/\s'\"]|$)")
-        here = source.replace(HOME, "~").replace(PWD, ".")
-        scripts += [inside.sub(lambda _, here=here: here, script) for script in _remote(words)]
+        here = source.replace(HOME, "~").replace(PWD, ".").replace("\\", "\\\\")
+        scripts += [inside.sub(here, script) for script in _remote(words)]
     return scripts
 
 

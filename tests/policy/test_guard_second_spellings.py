@@ -1,0 +1,62 @@
+"""The rules against a second author's spellings, in both directions, and against what fuzzing found."""
+
+import guard_second_spellings as spellings
+import pytest
+
+from nacre.policy.review import Policy, Profile, review
+
+
+def _commands(table: str) -> list[str]:
+    return [line.replace("⏎", "\n").replace("⇥", "\t") for line in table.strip("\n").split("\n")]
+
+
+@pytest.mark.parametrize(
+    ("table", "profile", "rule"),
+    [
+        pytest.param(spellings.REMOVALS, "default", "no_dangerous_rm", id="removals"),
+        pytest.param(spellings.STAGINGS, "default", "no_blind_git_add", id="stagings"),
+        pytest.param(spellings.PUSHES, "default", "no_force_push", id="pushes"),
+        pytest.param(spellings.EXTENDED, "strict", "extended", id="extended"),
+        pytest.param(spellings.ALLOWED, "default", None, id="allowed"),
+    ],
+)
+def test_each_command_of_the_table_gets_its_rule(table: str, profile: Profile, rule: str | None) -> None:
+    wrong = [(command, found) for command in _commands(table) if (found := _rule(command, profile)) != rule]
+    assert wrong == []
+
+
+def _rule(command: str, profile: Profile) -> str | None:
+    return review(command, Policy(profile)).rule
+
+
+# Spellings the guard got wrong when it first saw them, one for each thing it did not know.
+@pytest.mark.parametrize(
+    ("command", "rule"),
+    [
+        ('[ -n "$A" ] && D=/ || D=build; rm -rf "$D"', "no_dangerous_rm"),
+        ('set -- build /; while [ $# -gt 0 ]; do rm -rf "$1"; shift; done', "no_dangerous_rm"),
+        ("$SHELL -c 'rm -rf /'", "no_dangerous_rm"),
+        ("tcsh -c 'rm -rf /'", "no_dangerous_rm"),
+        ("/bin/r? -rf /", "no_dangerous_rm"),
+        ("echo 'rm -rf /' > f; eval \"$(<f)\"", "no_dangerous_rm"),
+        ("echo 'rm -rf /' | bash -c \"$(cat)\"", "no_dangerous_rm"),
+        ("echo 'rm -rf /' | awk '{print}' | sh", "no_dangerous_rm"),
+        ("ls -d / | xargs rm -rf", "no_dangerous_rm"),
+        ("find / -maxdepth 0 | xargs rm -rf", "no_dangerous_rm"),
+        ("a=(x /); rm -rf ${a[n-1]}", "no_dangerous_rm"),
+        ('D="$([ "$A" ] && echo / || echo x)"; rm -rf "$D"', "no_dangerous_rm"),
+        ("parallel rm {1} {2} ::: -rf ::: /", "no_dangerous_rm"),
+        ("fakeroot -u rm -rf ~", "no_dangerous_rm"),
+        ("env --block-signal rm -rf /", "no_dangerous_rm"),
+        ("git -c credential.helper='!rm -rf ~' fetch", "no_dangerous_rm"),
+        ("git add :/:", "no_blind_git_add"),
+        ("echo . > l; git add --pathspec-from-file=l", "no_blind_git_add"),
+        ("git send-pack origin +main", "no_force_push"),
+        ("git push -nf --no-dry-run", "no_force_push"),
+        ("bash -n -c 'rm -rf /'", None),
+        ("cat commands.txt | parallel", None),
+        ("parallel", None),
+    ],
+)
+def test_what_was_wrong_once_stays_right(command: str, rule: str | None) -> None:
+    assert _rule(command, "default") == rule
