@@ -16,6 +16,8 @@ from collections.abc import Callable
 HAS_EPOLL = hasattr(select, "epoll")
 # Events of one look; the rest are found at the next, at once.
 EVENTS = 64
+# The longest that a loop is held up for that; a shell whose pipe has just been closed is gone in less.
+LINGER_SECONDS = 0.0002
 
 
 class Hub:
@@ -35,11 +37,20 @@ class Hub:
             self._epoll.unregister(fd)
 
     def _look(self) -> None:
-        for fd, _ in self._epoll.poll(0, EVENTS):
-            # One handler may have ended the watch of another.
-            handler = self._handlers.get(fd)
-            if handler is not None:
-                handler()
+        while True:
+            before = len(self._handlers)
+            for fd, _ in self._epoll.poll(0, EVENTS):
+                # One handler may have ended the watch of another.
+                handler = self._handlers.get(fd)
+                if handler is not None:
+                    handler()
+            # A command's pipe was closed and only its end is missing, of which we hear in a moment. Nobody else is
+            # kept waiting for something of ours, and a turn of the loop would take longer.
+            if not (before > 1 and len(self._handlers) == 1 and self._is_about_to_be_told()):
+                return
+
+    def _is_about_to_be_told(self) -> bool:
+        return bool(select.select([self._epoll], [], [], LINGER_SECONDS)[0])
 
     def close(self) -> None:
         self._epoll.close()
