@@ -3,7 +3,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do command 
 VENV ?= .venv
 BIN := $(VENV)/bin
 SECONDS ?= 60
-CMD ?= echo "hello from nacre"; uname -sr; false | tail -n 1; sleep 60 & echo "this line came back at once, sleep 60 is still running"
+CMD ?= echo "hello from nacre"; uname -sr; sleep 60 & echo "this line came back at once, sleep 60 is still running"; false | tail -n 1
 
 .PHONY: help setup run test parts lint types check fuzz bench clean
 
