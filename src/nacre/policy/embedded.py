@@ -10,9 +10,9 @@ from typing import Final
 from nacre.policy.paths import critical_reason
 from nacre.script.alphabet import HOME, PWD, plain
 from nacre.script.git_words import git_call, stored_alias
+from nacre.script.inner import basename
 from nacre.script.invocation import Invocation
 from nacre.script.outputs import literal_output
-from nacre.script.wrappers import basename
 
 _INTERPRETER: Final = re.compile(
     r"(?:python[\d.]*|pypy3?|perl|ruby|node|nodejs|deno|bun|php|lua|luajit|Rscript|g?awk|mawk|nawk|vim?|nvim|emacs|expect|tclsh)"

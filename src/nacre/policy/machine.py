@@ -19,9 +19,9 @@ from nacre.policy.paths import (
 from nacre.policy.removal import removal
 from nacre.script.alphabet import HOME, NETWORK, plain
 from nacre.script.finds import find_call
+from nacre.script.inner import basename
 from nacre.script.invocation import Invocation
 from nacre.script.shells import SHELLS
-from nacre.script.wrappers import basename
 
 RULE: Final = "extended"
 MESSAGE: Final = (

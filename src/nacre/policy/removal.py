@@ -10,8 +10,8 @@ from typing import Final
 
 from nacre.policy.paths import critical_reason
 from nacre.script.alphabet import OUTSIDE, is_opaque, plain
+from nacre.script.inner import basename
 from nacre.script.invocation import Invocation
-from nacre.script.wrappers import basename
 
 RULE: Final = "no_dangerous_rm"
 MESSAGE: Final = (

@@ -20,9 +20,9 @@ from typing import Final, cast
 
 from nacre.policy.verdict import ALLOWED, Decision, Verdict, strictest
 from nacre.script.alphabet import is_opaque, plain
+from nacre.script.inner import basename
 from nacre.script.invocation import Invocation, Reading
 from nacre.script.walk import read_script
-from nacre.script.wrappers import basename
 
 _KEYS: Final = frozenset(("name", "decision", "words", "reason", "match", "not_match"))
 _DECISIONS: Final = ("allow", "ask", "deny")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from nacre.script import builtins as shell_builtins
 from nacre.script.alphabet import NETWORK, OUTSIDE, UNKNOWN, is_opaque, plain
 from nacre.script.git_words import aliased, git_call, inner_scripts, stored_alias
+from nacre.script.inner import Inner, basename, split_words
 from nacre.script.invocation import Invocation
 from nacre.script.known_programs import NOT_RUNNING_OTHERS
 from nacre.script.outputs import downloaded_files, literal_output
@@ -17,7 +18,7 @@ from nacre.script.patterns import matches
 from nacre.script.shells import INTERPRETERS, SHELLS, shell_call
 from nacre.script.tree import UnreadableError
 from nacre.script.words import is_unset
-from nacre.script.wrappers import Inner, basename, split_words, unwrap
+from nacre.script.wrappers import unwrap
 
 if TYPE_CHECKING:
     from nacre.script.walk import Call, Walk

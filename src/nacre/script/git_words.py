@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from nacre.script.alphabet import OUTSIDE, plain
-from nacre.script.wrappers import basename
+from nacre.script.inner import basename
 
 _VALUE_OPTIONS: Final = frozenset(
     (
