@@ -111,12 +111,6 @@ async def test_a_secret_that_the_hand_over_cuts_in_two_is_still_hidden(
     assert "qwertz" not in written
 
 
-async def test_a_command_with_a_timeout_of_one_second_is_not_moved_but_killed(bench: Workbench) -> None:
-    reply = await bench.call({"command": "echo x; sleep 100", "timeout": 1}, quick())
-    assert timeless(reply.text) == layout("x", status="[Command timed out after 1 seconds]")
-    assert bench.jobs.list().jobs == ()
-
-
 async def test_the_timeout_goes_on_for_a_command_that_became_a_job(bench: Workbench) -> None:
     await bench.call({"command": "echo $$; sleep 100", "timeout": 1.5}, quick())
     job = await bench.ended("bg_1")

@@ -503,13 +503,14 @@ async def test_line_39_progress_of_a_job_is_read_while_it_runs(bench: Workbench)
 
 
 async def test_lines_44_and_60_a_timeout_is_an_error_result_with_the_output(bench: Workbench) -> None:
-    """The seed throws; D6 gives a result marked as an error."""
-    reply = await bench.call({"command": "echo partial; sleep 100", "timeout": 1})
+    """The seed throws; D6 gives a result marked as an error. With one second to live it does not become a job."""
+    reply = await bench.call({"command": "echo partial; sleep 100", "timeout": 1}, quick())
     assert (timeless(reply.text), reply.is_error, details(reply)) == (
         layout("partial", status="[Command timed out after 1 seconds]"),
         True,
         {"timeoutSeconds": 1, "timedOut": True},
     )
+    assert bench.jobs.list().jobs == ()
 
 
 @pytest.mark.parametrize(
