@@ -10,30 +10,41 @@ from __future__ import annotations
 import os
 import signal
 
+from nacre.warden.privacy import prctl
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+PR_SET_CHILD_SUBREAPER = 36
+
+
 def become_subreaper() -> bool:
     """Adopt orphaned descendants from now on; False where the system has no such thing."""
-    import ctypes
+    return prctl(PR_SET_CHILD_SUBREAPER, 1)
 
-    PR_SET_CHILD_SUBREAPER = 36
+
+def read_bytes(path: str) -> bytes:
+    """A small file of /proc or /sys; b"" when it cannot be read.
+
+    Without the layers of `open`: every page of memory that a runner touches is a page it does not share.
+    """
     try:
-        libc = ctypes.CDLL(None, use_errno=True)
-        return int(libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)) == 0
-    except (OSError, AttributeError):
-        return False
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.read(fd, 65536)
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
 
 
 def stat_fields(pid: int) -> list[str]:
     """The fields of /proc/PID/stat from the state on (state, ppid, pgrp, session, …); [] when it is gone."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()
-    except OSError:
-        return []
+    return read_bytes(f"/proc/{pid}/stat").rpartition(b")")[2].decode("ascii", "replace").split()
 
 
 def start_time(pid: int) -> int | None:
@@ -43,19 +54,11 @@ def start_time(pid: int) -> int | None:
 
 
 def boot_id() -> str:
-    try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-            return file.read().strip()
-    except OSError:
-        return ""
+    return read_bytes("/proc/sys/kernel/random/boot_id").decode("ascii").strip()
 
 
 def command_line(pid: int) -> list[str]:
-    try:
-        with open(f"/proc/{pid}/cmdline", "rb") as file:
-            raw = file.read(4096)
-    except OSError:
-        return []
+    raw = read_bytes(f"/proc/{pid}/cmdline")[:4096]
     return [part.decode("utf-8", "replace") for part in raw.split(b"\0") if part]
 
 

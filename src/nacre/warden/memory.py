@@ -5,32 +5,31 @@ Version 2 counts in `memory.events`, version 1 in `memory.oom_control`; where ne
 
 from __future__ import annotations
 
-_MOUNTS = ("/sys/fs/cgroup/memory", "/sys/fs/cgroup")
-_COUNTERS = ("memory.oom_control", "memory.events")
+import functools
+
+from nacre.warden.children import read_bytes
 
 
 def oom_kills() -> int:
     """How many processes of this control group the kernel has killed for memory so far; 0 when it does not say."""
-    for mount, counter in zip(_MOUNTS, _COUNTERS, strict=True):
-        try:
-            with open(f"{mount}{_group(counter)}/{counter}", encoding="ascii") as file:
-                for line in file:
-                    name, _, value = line.partition(" ")
-                    if name == "oom_kill":
-                        return int(value)
-        except (OSError, ValueError):
-            continue
+    for line in read_bytes(_counter()).splitlines():
+        name, _, value = line.partition(b" ")
+        if name == b"oom_kill" and value.isdigit():
+            return int(value)
     return 0
 
 
-def _group(counter: str) -> str:
-    """The path of this process's group in the hierarchy that has the counter."""
-    with open("/proc/self/cgroup", encoding="utf-8", errors="surrogateescape") as file:
-        for line in file:
-            _, controllers, path = line.rstrip("\n").split(":", 2)
-            if ("memory" in controllers.split(",")) if counter == "memory.oom_control" else not controllers:
-                return "" if path == "/" else path
-    return ""
+@functools.cache
+def _counter() -> str:
+    """The file with the counter: a process stays in its group, so it is looked up once."""
+    unified = ""
+    for line in read_bytes("/proc/self/cgroup").decode("utf-8", "surrogateescape").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if "memory" in controllers.split(","):
+            return f"/sys/fs/cgroup/memory{path.rstrip('/')}/memory.oom_control"
+        if not controllers:
+            unified = f"/sys/fs/cgroup{path.rstrip('/')}/memory.events"
+    return unified
 
 
 class MemoryWatch:

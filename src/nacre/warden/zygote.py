@@ -16,6 +16,7 @@ import sys
 from nacre.warden import children, runner
 from nacre.warden.channel import Channel, receive_fds
 from nacre.warden.execution import ignored_signals
+from nacre.warden.memory import oom_kills
 from nacre.warden.privacy import become_unreadable
 
 TYPE_CHECKING = False
@@ -39,7 +40,9 @@ def main(control_fd: int) -> NoReturn:
     # A host may block signals; a runner that never heard of its children's ends would miss them.
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     signal.signal(signal.SIGCHLD, lambda *_: None)
+    # What every runner asks for once is worked out here, in memory that they share.
     ignored_signals()
+    oom_kills()
     gc.collect()
     gc.freeze()
     gc.disable()
