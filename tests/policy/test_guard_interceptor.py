@@ -73,3 +73,16 @@ def test_a_broken_pattern_is_left_out_and_said_aloud() -> None:
     assert len(interceptor.rules) == len(DEFAULT_RULES)
     assert len(interceptor.warnings) == 1
     assert "'('" in interceptor.warnings[0]
+
+
+def test_the_seeds_own_tool_names_are_suggested_where_the_model_has_them() -> None:
+    interceptor = compile_rules()
+    for command, tool in (
+        ("rg todo", "search"),
+        ("find . -name x", "find"),
+        ("rg todo", "grep"),
+        ("fd --type f x", "glob"),
+    ):
+        found = intercept(command, interceptor, tools=[tool])
+        assert found is not None
+        assert found.tool == tool

@@ -60,3 +60,16 @@ def _rule(command: str, profile: Profile) -> str | None:
 )
 def test_what_was_wrong_once_stays_right(command: str, rule: str | None) -> None:
     assert _rule(command, "default") == rule
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(f'python -c "run{" " * 20_000}"', id="blanks behind a call"),
+        pytest.param(f"perl -e 'system(\"a\"{' ' * 20_000}'", id="blanks behind a word"),
+        pytest.param("docker run " + "-v /a:/b " * 2_000 + "x rm -rf /b", id="many volumes"),
+    ],
+)
+def test_long_texts_do_not_hold_the_strict_profile_up(command: str) -> None:
+    # The expressions for other languages cannot be interrupted; the test's own limit is what would notice.
+    assert review(command, Policy("strict")).rule in (None, "unchecked")

@@ -19,7 +19,7 @@ _INTERPRETER: Final = re.compile(
 )
 _CALL: Final = re.compile(
     r"(?:system|exec\w*|popen|spawn\w*|run|call|check_output|check_call|passthru|shell_exec|Popen|getoutput|getstatusoutput|shell-command|sh|os\.execute)"
-    r"\s*\(?\s*\[?\s*(['\"])(.*?)(?<!\\)\1",
+    r"\s*+\(?+\s*+\[?+\s*+(['\"])(.*?)(?<!\\)\1",
     re.DOTALL,
 )
 _LIST_CALL: Final = re.compile(r"(?:run|call|Popen|check_\w+|spawn\w*|exec\w*)\s*\(\s*\[([^\]]*)\]", re.DOTALL)
@@ -28,16 +28,16 @@ _BACKQUOTED: Final = re.compile(
 )
 # `system("rm", "-rf", "/")` and `spawn("rm", ["-rf", "/"])`: the words of one command.
 _WORDS_CALL: Final = re.compile(
-    r"(?:system|exec\w*|spawn\w*|execFile\w*)\s*\(?\s*((?:\[?\s*(?:\"[^\"]*\"|'[^']*')\s*\]?\s*,?\s*){2,40})"
+    r"(?:system|exec\w*+|spawn\w*+)\s*+\(?+\s*+((?:\[?+\s*+(?:\"[^\"]*+\"|'[^']*+')\s*+\]?+\s*+,?+\s*+){2,40}+)"
 )
 _AWK_PIPE: Final = re.compile(r"\|\s*\"([^\"]+)\"")
 _EDITOR_SHELL: Final = re.compile(r"(?:^|\|)\s*\+?(?::?!|:?silent !|:?call system\()(.*)", re.DOTALL)
 _DELETION: Final = re.compile(
     r"(?:rmtree|rm_rf|rm_r|rm|remove_dir_all|rmSync|rmdirSync|rmdir|rimraf(?:\.sync)?|remove_tree|removeSync|remove_entry_secure|unlink)"
-    r"\s*\(?\s*(?:os\.path\.expanduser\(\s*)?(?:Path\(\s*)?(['\"])(.*?)\1"
+    r"\s*+\(?+\s*+(?:os\.path\.expanduser\(\s*+)?+(?:Path\(\s*+)?+(['\"])(.*?)\1"
 )
 _HOME_IN_CODE: Final = re.compile(
-    r"(?:rmtree|rm_rf|rm_r|rmSync|rmdirSync|rimraf(?:\.sync)?|remove_tree|removeSync)\s*\(?\s*"
+    r"(?:rmtree|rm_rf|rm_r|rmSync|rmdirSync|rimraf(?:\.sync)?|remove_tree|removeSync)\s*+\(?+\s*+"
     r"(?:Dir\.(?:home|pwd)|Path\.(?:home|cwd)\(|(?:os\.)?homedir\(|process\.(?:env\.HOME|cwd\()|os\.getcwd\("
     r"|ENV\[.HOME.\]|\$ENV\{HOME\}|os\.environ\[.HOME.\]|require\(.os.\)\.homedir\()"
 )
@@ -165,7 +165,7 @@ def _mounted(words: list[str]) -> list[str]:
     volumes = [words[i + 1] for i, word in enumerate(words[:-1]) if word in ("-v", "--volume")]
     volumes += [word.partition("=")[2] for word in words if word.startswith("--volume=")]
     scripts: list[str] = []
-    for source, _, target in (volume.partition(":") for volume in volumes):
+    for source, _, target in (volume.partition(":") for volume in volumes[:4]):
         inside = re.compile(re.escape(target.partition(":")[0].rstrip("/") or "/") + r"(?=[/\s'\"]|$)")
         here = source.replace(HOME, "~").replace(PWD, ".").replace("\\", "\\\\")
         scripts += [inside.sub(here, script) for script in _remote(words)]

@@ -51,15 +51,21 @@ DEFAULT_RULES: Final = (
         "read",
         "Use the `read` tool instead of cat/head/tail. It gives line numbers and handles large files.",
     ),
-    InterceptRule(
-        r"^(?:grep|rg|ripgrep|ag|ack)\s+",
-        "grep",
-        "Use the `grep` tool instead of grep/rg. It respects .gitignore and gives structured output.",
+    *(
+        InterceptRule(
+            r"^(?:grep|rg|ripgrep|ag|ack)\s+",
+            tool,
+            f"Use the `{tool}` tool instead of grep/rg. It respects .gitignore and gives structured output.",
+        )
+        for tool in ("search", "grep")
     ),
-    InterceptRule(
-        r"^(?:find|fd|locate)\s+.*(?:-name|-iname|-type|--type|-glob)",
-        "glob",
-        "Use the `glob` tool instead of find/fd. It is faster and respects .gitignore.",
+    *(
+        InterceptRule(
+            r"^(?:find|fd|locate)\s+.*(?:-name|-iname|-type|--type|-glob)",
+            tool,
+            f"Use the `{tool}` tool instead of find/fd. It is faster and respects .gitignore.",
+        )
+        for tool in ("find", "glob")
     ),
     InterceptRule(
         r"^sed\s+(?:-i|--in-place)",
@@ -87,7 +93,10 @@ DEFAULT_RULES: Final = (
         "s",
     ),
 )
-"""The seven rules of seed 003 in their order, with the redirect test of the later scanner."""
+"""The rules of seed 003 in their order, with the redirect test of the later scanner.
+
+The tools that search contents and names have two common names each; whichever the model has is suggested.
+"""
 
 
 def compile_rules(rules: Sequence[InterceptRule] = DEFAULT_RULES) -> Interceptor:
