@@ -37,6 +37,7 @@ def test_undecodable_bytes_come_through_unharmed() -> None:
         pytest.param((MAX_FRAME_BYTES + 1).to_bytes(4, "big"), id="too large"),
         pytest.param(b"\0\0\0\x02{]", id="not JSON"),
         pytest.param(b"\0\0\0\x02[]", id="not an object"),
+        pytest.param((100_000).to_bytes(4, "big") + b"[" * 100_000, id="nested too deeply"),
     ],
 )
 def test_what_is_no_frame_is_refused(data: bytes) -> None:

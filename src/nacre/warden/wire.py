@@ -49,7 +49,7 @@ class Frames:
                 break
             try:
                 message = json.loads(held[at + 4 : at + 4 + size])
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise FrameError(f"a frame is not JSON: {error}") from error
             if not isinstance(message, dict):
                 raise FrameError("a frame is not a JSON object")
