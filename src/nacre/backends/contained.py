@@ -79,31 +79,33 @@ class ContainedProcess:
         """Have the runner start the command."""
         command = self._command
         readers, writers = make_pipes(command)
+        request = _request(command, job=job)
+        passed = [*writers, *readers] if job is not None else writers
+        if job is None:
+            # Everything is in place before the request: the runner wakes on this very processor, and what we did
+            # meanwhile it would wait for.
+            self._watch_all(readers)
+            readers = []
+        self._listen()
         try:
-            try:
-                passed = [*writers, *readers] if job is not None else writers
-                self._link.ask(_request(command, job=job), passed, command.env)
-            except (BrokenPipeError, ConnectionResetError):
-                # Nobody took the request. If somebody could say why, that is in the socket and heard in a moment.
-                self._unheard = True
-            if job is None:
-                self._watch_all(readers)
-                readers = []
+            self._link.ask(request, passed, command.env)
+        except (BrokenPipeError, ConnectionResetError):
+            # Nobody took the request. If somebody could say why, that is in the socket and heard in a moment.
+            self._unheard = True
         except OSError as error:
             raise start_error("descriptors", error.errno, str(error), command) from error
         finally:
             for fd in [*writers, *readers]:
                 os.close(fd)
-        self._listen()
 
     def go(self, spare: Spare) -> None:
         """Hand the script to a waiting shell."""
         self._watch_all(spare.readers)
         spare.readers = []
-        spare.run(self._command.script)
         self._listen()
         # Half of all commands end before: only a longer one needs the far side to keep its limits.
         self._timer = self._loop.call_later(GO_SECONDS, self._tell_limits)
+        spare.run(self._command.script)
 
     def _tell_limits(self) -> None:
         self._timer = None
@@ -119,7 +121,7 @@ class ContainedProcess:
         command = self._command
         streams = [*range(1, OUTPUTS[command.streams] + 1), *([SIDE] if command.side else [])]
         for stream, fd in zip(streams, readers, strict=True):
-            self._readers[stream] = watch_stream(self._loop, self._listener, stream, fd)
+            self._readers[stream] = watch_stream(self._loop, self._listener, stream, fd, has_ended=lambda: self._ended)
 
     # Events from the far side.
 

@@ -69,16 +69,19 @@ class DirectProcess:
         """How the shell ended, once it is collected."""
         self._reported = False
         self._launch = self._prepare()
+        if command.timeout is not None:
+            self._deadline = self._loop.call_later(command.timeout, self._begin_stop, "timeout")
         try:
             self._pid = self._spawn()
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, NacreError) as error:
+            self._cancel_timers()
             self._launch.close()
+            if isinstance(error, NacreError):
+                raise
             raise _spawn_error(error, command) from error
         self._launch.close_inherited()
         self._unwatch = watch_exit(self._loop, self._pid, self._child_ended, use_pidfd=use_pidfd)
         self._listener.started(self._pid)
-        if command.timeout is not None:
-            self._deadline = self._loop.call_later(command.timeout, self._begin_stop, "timeout")
 
     # Starting.
 
@@ -102,18 +105,20 @@ class DirectProcess:
 
     def _spawn(self) -> int:
         readers, writers = make_pipes(self._command)
+        # Everything is in place before the start: the shell begins on this very processor, and what we did meanwhile
+        # it would wait for.
+        for stream, fd in enumerate(readers, start=1):
+            self._readers[stream] = watch_stream(
+                self._loop, self._listener, stream, fd, has_ended=lambda: self._status is not None
+            )
         try:
-            pid = spawn(self._command, self._launch, writers)
+            return spawn(self._command, self._launch, writers)
         except BaseException:
-            for fd in readers:
-                os.close(fd)
+            self._close_readers()
             raise
         finally:
             for fd in writers:
                 os.close(fd)
-        for stream, fd in enumerate(readers, start=1):
-            self._readers[stream] = watch_stream(self._loop, self._listener, stream, fd)
-        return pid
 
     # Ending.
 
@@ -245,10 +250,13 @@ class DirectProcess:
     def release(self) -> None:
         self._cancel_timers()
         self._unwatch()
+        self._close_readers()
+        self._launch.close()
+
+    def _close_readers(self) -> None:
         for reader in self._readers.values():
             reader.close()
         self._readers = {}
-        self._launch.close()
 
 
 def _spawn_error(error: OSError | ValueError, command: Command) -> NacreError:

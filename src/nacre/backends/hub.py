@@ -26,6 +26,7 @@ class Hub:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._epoll = select.epoll()
         self._handlers: dict[int, Callable[[], None]] = {}
+        self._expecting = False
         loop.add_reader(self._epoll.fileno(), self._look)
 
     def watch(self, fd: int, handler: Callable[[], None]) -> None:
@@ -36,17 +37,20 @@ class Hub:
         if self._handlers.pop(fd, None) is not None:
             self._epoll.unregister(fd)
 
+    def expect(self) -> None:
+        """Somebody's pipe was closed and only the end is missing, of which we hear in a moment."""
+        self._expecting = True
+
     def _look(self) -> None:
         while True:
-            before = len(self._handlers)
+            self._expecting = False
             for fd, _ in self._epoll.poll(0, EVENTS):
                 # One handler may have ended the watch of another.
                 handler = self._handlers.get(fd)
                 if handler is not None:
                     handler()
-            # A command's pipe was closed and only its end is missing, of which we hear in a moment. Nobody else is
-            # kept waiting for something of ours, and a turn of the loop would take longer.
-            if not (before > 1 and len(self._handlers) == 1 and self._is_about_to_be_told()):
+            # Nobody else is kept waiting for something of ours, and a turn of the loop would take longer.
+            if not (self._expecting and len(self._handlers) == 1 and self._is_about_to_be_told()):
                 return
 
     def _is_about_to_be_told(self) -> bool:
@@ -78,6 +82,13 @@ def unwatch(loop: asyncio.AbstractEventLoop, fd: int) -> None:
     hub = _hubs.get(loop)
     if hub is not None:
         hub.unwatch(fd)
+
+
+def expect(loop: asyncio.AbstractEventLoop) -> None:
+    """Say that the next event of ours is due in a moment."""
+    hub = _hubs.get(loop)
+    if hub is not None:
+        hub.expect()
 
 
 def _leave_to_parent() -> None:
