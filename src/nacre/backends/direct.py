@@ -108,9 +108,7 @@ class DirectProcess:
         # Everything is in place before the start: the shell begins on this very processor, and what we did meanwhile
         # it would wait for.
         for stream, fd in enumerate(readers, start=1):
-            self._readers[stream] = watch_stream(
-                self._loop, self._listener, stream, fd, has_ended=lambda: self._status is not None
-            )
+            self._readers[stream] = watch_stream(self._loop, self._listener, stream, fd)
         try:
             return spawn(self._command, self._launch, writers)
         except BaseException:

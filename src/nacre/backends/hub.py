@@ -16,8 +16,6 @@ from collections.abc import Callable
 HAS_EPOLL = hasattr(select, "epoll")
 # Events of one look; the rest are found at the next, at once.
 EVENTS = 64
-# The longest that a loop is held up for that; a shell whose pipe has just been closed is gone in less.
-LINGER_SECONDS = 0.0002
 
 
 class Hub:
@@ -26,7 +24,6 @@ class Hub:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._epoll = select.epoll()
         self._handlers: dict[int, Callable[[], None]] = {}
-        self._expecting = False
         loop.add_reader(self._epoll.fileno(), self._look)
 
     def watch(self, fd: int, handler: Callable[[], None]) -> None:
@@ -37,24 +34,12 @@ class Hub:
         if self._handlers.pop(fd, None) is not None:
             self._epoll.unregister(fd)
 
-    def expect(self) -> None:
-        """Somebody's pipe was closed and only the end is missing, of which we hear in a moment."""
-        self._expecting = True
-
     def _look(self) -> None:
-        while True:
-            self._expecting = False
-            for fd, _ in self._epoll.poll(0, EVENTS):
-                # One handler may have ended the watch of another.
-                handler = self._handlers.get(fd)
-                if handler is not None:
-                    handler()
-            # Nobody else is kept waiting for something of ours, and a turn of the loop would take longer.
-            if not (self._expecting and len(self._handlers) == 1 and self._is_about_to_be_told()):
-                return
-
-    def _is_about_to_be_told(self) -> bool:
-        return bool(select.select([self._epoll], [], [], LINGER_SECONDS)[0])
+        for fd, _ in self._epoll.poll(0, EVENTS):
+            # One handler may have ended the watch of another.
+            handler = self._handlers.get(fd)
+            if handler is not None:
+                handler()
 
     def close(self) -> None:
         self._epoll.close()
@@ -82,13 +67,6 @@ def unwatch(loop: asyncio.AbstractEventLoop, fd: int) -> None:
     hub = _hubs.get(loop)
     if hub is not None:
         hub.unwatch(fd)
-
-
-def expect(loop: asyncio.AbstractEventLoop) -> None:
-    """Say that the next event of ours is due in a moment."""
-    hub = _hubs.get(loop)
-    if hub is not None:
-        hub.expect()
 
 
 def _leave_to_parent() -> None:

@@ -12,7 +12,7 @@ import os
 import threading
 from collections.abc import Callable
 
-from nacre.backends.hub import expect, unwatch, watch
+from nacre.backends.hub import unwatch, watch
 from nacre.backends.start_errors import start_error
 from nacre.command import Command
 from nacre.process import Listener
@@ -115,9 +115,7 @@ class PipeReader:
             os.close(fd)
 
 
-def watch_stream(
-    loop: asyncio.AbstractEventLoop, listener: Listener, stream: int, fd: int, *, has_ended: Callable[[], bool]
-) -> PipeReader:
+def watch_stream(loop: asyncio.AbstractEventLoop, listener: Listener, stream: int, fd: int) -> PipeReader:
     """Read a pipe for a listener, as one of a command's streams."""
 
     def output(buffer: bytearray, size: int) -> None:
@@ -125,8 +123,6 @@ def watch_stream(
 
     def closed() -> None:
         listener.closed(stream)
-        if not has_ended():
-            expect(loop)
 
     return PipeReader(loop, fd, output=output, closed=closed)
 
