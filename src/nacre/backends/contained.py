@@ -121,7 +121,7 @@ class ContainedProcess:
         command = self._command
         streams = [*range(1, OUTPUTS[command.streams] + 1), *([SIDE] if command.side else [])]
         for stream, fd in zip(streams, readers, strict=True):
-            self._readers[stream] = watch_stream(self._loop, self._listener, stream, fd, has_ended=lambda: self._ended)
+            self._readers[stream] = watch_stream(self._loop, self._listener, stream, fd)
 
     # Events from the far side.
 
