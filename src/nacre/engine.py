@@ -117,11 +117,11 @@ class Engine:
         capture = self.capture(planned, profile, live=live, passthrough=passthrough)
         try:
             return await self._run_somewhere(planned, profile, capture)
-        except NacreError as error:
-            self.log(profile, planned, {"outcome": "not started", "error": str(error)})
-            raise
-        finally:
+        except BaseException as error:
             capture.close()
+            if isinstance(error, NacreError):
+                self.log(profile, planned, {"outcome": "not started", "error": str(error)})
+            raise
 
     def capture(
         self,
@@ -157,8 +157,9 @@ class Engine:
         run = Run.start(backend, planned.command, capture)
         try:
             ending = await run.wait()
-            await run.settle()
-            await run.let_go()
+            if ending.left:
+                await run.settle()
+                await run.let_go()
         except asyncio.CancelledError:
             outputs, _ = capture.outputs(keep_all=False)
             self.log(profile, planned, {"outcome": "stopped", **_measures(run.elapsed, outputs)})

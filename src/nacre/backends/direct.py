@@ -142,8 +142,9 @@ class DirectProcess:
 
     def _something_left(self) -> bool:
         """A cheap first look, so that an ordinary command does not pay for a search of all processes."""
-        if any(reader.open for reader in self._readers.values()):
-            return True
+        for reader in self._readers.values():
+            if reader.open:
+                return True
         try:
             os.killpg(self._pid, 0)
         except (ProcessLookupError, PermissionError):
