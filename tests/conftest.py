@@ -31,7 +31,8 @@ def pytest_configure() -> None:
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A private state directory; no setting of the machine reaches a test."""
     for name in list(os.environ):
-        if name.startswith(("NACRE_", "XDG_")):
+        # A make that is started by a test must not take itself for a part of the one that runs the tests.
+        if name.startswith(("NACRE_", "XDG_")) or name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
             monkeypatch.delenv(name)
     state = tmp_path / "nacre-home"
     monkeypatch.setenv("NACRE_HOME", str(state))

@@ -154,6 +154,7 @@ def script(pieces: Sequence[tuple[str, str]]) -> str:
     joint=st.sampled_from(["|", "|&", "2>&1 |"]),
     code=st.sampled_from([0, 0, 3]),
 )
+@example(pieces=[("err", "a\n"), ("out", "b\n")], stage="tail", flags="--lines=0", joint="|", code=3)
 @example(pieces=[("out", "€")], stage="tail", flags="-c 1", joint="|", code=0)
 @example(pieces=[("err", "a\n"), ("out", "b b\n"), ("out", "last")], stage="tail", flags="-n 1", joint="|", code=3)
 def test_lifted_and_plain_runs_show_the_same(

@@ -82,6 +82,10 @@ def _lift(script: str, request: ShellRequest, *, can_lift: bool) -> tuple[str, L
     shown = f"{joint[1]} {stage}"
     if window.kind == "head" or not can_lift:
         return script, Lifted(stage=shown, producer=-2, side=False, unit=window.unit, count=window.count)
+    if window.count == 0:
+        # A tail of nothing reads nothing and would break the copy's pipe; nothing is what the copy alone shows, too.
+        nothing = f"{window.producer}{joint[0]}tee /dev/fd/{SIDE_FD} >/dev/null"
+        return nothing, Lifted(stage=shown, producer=-2, side=True, unit=window.unit, count=0)
     # The real tail still selects, so what is read cannot change; the copy beside it is what is kept.
     copied = f"{window.producer}{joint[0]}tee /dev/fd/{SIDE_FD} | {stage}"
     return copied, Lifted(stage=shown, producer=-3, side=True, unit=window.unit, count=window.count)
