@@ -24,7 +24,6 @@ Workload = Callable[[str], Awaitable[object]]
 
 IN_PROCESS = Settings(execution=ExecutionSettings(containment="off"))
 CONTAINED = Settings(execution=ExecutionSettings(containment="required", spares=0))
-SPARES = Settings(execution=ExecutionSettings(containment="required"))
 
 
 async def _posix_spawn(script: str) -> None:

@@ -391,3 +391,10 @@ def test_the_examples_in_docstrings_are_true(module: str) -> None:
     failed, tried = doctest.testmod(importlib.import_module(module))
     assert failed == 0
     assert tried > 0
+
+
+async def test_a_program_that_dies_of_a_signal_is_told_so_however_often_it_runs(tmp_path: Path) -> None:
+    """P6: the same death has the same status on the first call and on later ones."""
+    (tmp_path / "die.sh").write_text("kill -SEGV $$\n", encoding="utf-8")
+    outcomes = [(await nacre.run("sh die.sh", cwd=tmp_path)).outcome for _ in range(4)]
+    assert outcomes == [nacre.Signalled(11)] * 4
