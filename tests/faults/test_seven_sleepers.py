@@ -97,3 +97,17 @@ async def test_seven_sleepers_that_heed_the_polite_end_need_no_kill(sleeper: str
         if "six are up" in result.text:
             return
     pytest.fail("the tree was never complete")
+
+
+async def test_what_is_started_while_the_tree_ends_is_asked_to_end_too(sleeper: str) -> None:
+    script = f"trap 'setsid sleep {sleeper} & exit' TERM; echo up; sleep {sleeper} & wait"
+    result = await run(script, timeout=1)
+    assert (result.text, result.outcome) == ("up\n", TimedOut(1.0, "SIGTERM"))
+    assert with_argument(sleeper) == []
+
+
+async def test_the_cleaning_up_of_a_process_that_was_asked_to_end_is_left_alone(sleeper: str, tmp_path: Path) -> None:
+    done = tmp_path / "done"
+    script = f"trap 'sleep 0.1 && touch {done}; exit' TERM; sleep {sleeper} & wait"
+    result = await run(script, timeout=1)
+    assert (done.exists(), result.outcome) == (True, TimedOut(1.0, "SIGTERM"))

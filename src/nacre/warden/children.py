@@ -62,7 +62,8 @@ def command_line(pid: int) -> list[str]:
     return [part.decode("utf-8", "replace") for part in raw.split(b"\0") if part]
 
 
-def _children_of(pid: int) -> list[int] | None:
+def children_of(pid: int) -> list[int] | None:
+    """Its direct children, zombies too; None where the kernel keeps no such file."""
     found: list[int] = []
     try:
         threads = os.listdir(f"/proc/{pid}/task")
@@ -91,12 +92,12 @@ def _scan_below(root: int) -> list[int]:
     return _walk(root, lambda pid: parents.get(pid, []))
 
 
-def _walk(root: int, children_of: Callable[[int], list[int]]) -> list[int]:
+def _walk(root: int, below: Callable[[int], list[int]]) -> list[int]:
     found: list[int] = []
     pending = [root]
     seen = {root}
     while pending:
-        for child in children_of(pending.pop()):
+        for child in below(pending.pop()):
             if child not in seen:
                 seen.add(child)
                 found.append(child)
@@ -106,10 +107,10 @@ def _walk(root: int, children_of: Callable[[int], list[int]]) -> list[int]:
 
 def descendants(root: int) -> list[int]:
     """Every process below root, zombies too."""
-    first = _children_of(root)
+    first = children_of(root)
     if first is None:
         return _scan_below(root)
-    return _walk(root, lambda pid: _children_of(pid) or [])
+    return _walk(root, lambda pid: children_of(pid) or [])
 
 
 def state(pid: int) -> str:

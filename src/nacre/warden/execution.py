@@ -20,14 +20,17 @@ from nacre.warden.memory import MemoryWatch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from nacre.warden.wire import Message
 
 # A command that lives this long is announced, so that its caller knows the pid if the runner should die.
 ANNOUNCE_SECONDS = 0.05
 # How long SIGKILL may take before the processes are reported as impossible to kill (state D).
 KILL_SECONDS = 0.75
-# Children forked during the kill are found by looking again.
+# Children forked during the kill are found by looking again; so are those forked while the others were asked to end.
 KILL_ROUND_SECONDS = 0.005
+ASK_ROUND_SECONDS = 0.05
 # After the shell's exit: this much silence, or this long in all, ends the reading of a kept command's pipe.
 SILENCE_SECONDS = 0.25
 DRAIN_SECONDS = 2.0
@@ -65,6 +68,8 @@ class Execution:
         self._grace = 0.0
         self._why: str | None = None
         """Why it is being stopped: timeout, stop, caller gone; None while it is not."""
+        self._asked: set[int] = set()
+        """The processes that were there, and were asked to end, when the ladder began."""
         self._stop_requested = False
         self._kill_at: float | None = None
         self._give_up_at: float | None = None
@@ -191,8 +196,8 @@ class Execution:
         timers = [self._announce_at, self._spare_until, self._kill_at, self._give_up_at]
         if self._why is None and self._status is None:
             timers.append(self._deadline)
-        if self._killed and self._left and not self._reported:
-            timers.append(time.monotonic() + KILL_ROUND_SECONDS)
+        if self._why is not None and self._left and not self._reported:
+            timers.append(time.monotonic() + (KILL_ROUND_SECONDS if self._killed else ASK_ROUND_SECONDS))
         if self._draining:
             timers.append(self._drain_until())
         due = [timer for timer in timers if timer is not None]
@@ -217,6 +222,8 @@ class Execution:
                 self._report()
             elif self._killed:
                 children.signal_tree(os.getpid(), signal.SIGKILL)
+            else:
+                self._ask_late_orphans()
         elif self._status is not None and self._job is None:
             self._report()
 
@@ -259,14 +266,26 @@ class Execution:
         self._reported = False
         self._announce_at = None
         self._kill_at = time.monotonic() + self._grace
+        # Looked at first: what is forked from here on is late, whether the signal to the group reached it or not.
+        below = children.descendants(os.getpid())
+        self._asked = set(below)
         self._signal_group(signal.SIGTERM)
         self._signal_group(signal.SIGCONT)
-        below = children.descendants(os.getpid())
-        parents = {os.getpid(), *below}
-        for pid in below:
-            if not self._in_group(pid):
-                children.signal_process(pid, signal.SIGTERM, parents=parents)
-                children.signal_process(pid, signal.SIGCONT, parents=parents)
+        self._ask(pid for pid in below if not self._in_group(pid))
+
+    def _ask(self, pids: Iterable[int]) -> None:
+        parents = {os.getpid(), *self._asked}
+        for pid in pids:
+            children.signal_process(pid, signal.SIGTERM, parents=parents)
+            children.signal_process(pid, signal.SIGCONT, parents=parents)
+
+    def _ask_late_orphans(self) -> None:
+        """A process can be forked while the others are asked to end; its parent's end makes it ours.
+
+        Asked at each round: a shell's child that has not reset its parent's traps yet does not hear it. What a living
+        parent starts now is its way of ending (a trap that cleans up), and is left to it.
+        """
+        self._ask(pid for pid in children.children_of(os.getpid()) or [] if pid not in self._asked)
 
     def _in_group(self, pid: int) -> bool:
         fields = children.stat_fields(pid)
