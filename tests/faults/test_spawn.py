@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import stat
 from pathlib import Path
 
@@ -46,12 +47,21 @@ async def test_case_21_shell_that_cannot_start_is_named(backend: str, kind: str,
     if kind == "a directory":
         shell.mkdir()
     elif kind != "missing":
-        shell.write_bytes(b"\x7fELF nothing that runs")
+        shell.write_bytes(b"nothing that runs")
         shell.chmod(0o755 if kind == "not a program" else 0o644)
     with pytest.raises(StartError, match=f"cannot start the shell {shell}: ") as caught:
         await start_with_shell(BACKENDS[backend](), shell, tmp_path)
     assert caught.value.errno is not None
     assert not (tmp_path / "started").exists()
+
+
+@pytest.mark.parametrize("kind", ["missing", "not executable", "not a program", "a directory"])
+async def test_case_21_in_a_host_that_ignores_a_signal(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    before = signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    request.addfinalizer(lambda: signal.signal(signal.SIGUSR1, before))
+    await test_case_21_shell_that_cannot_start_is_named("direct", kind, tmp_path)
 
 
 # A host that counts its descriptors around calls which cannot start.

@@ -6,10 +6,12 @@ the directory; Popen can, and costs a tenth of a shell's start more.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import shutil
 import signal
+import stat
 import subprocess
 from collections.abc import Mapping
 
@@ -77,6 +79,8 @@ def _popen(command: Command, prepared: launch.Launch, writers: list[int]) -> int
     ignored = _ignored_by_host()
     if ignored and (env_tool := shutil.which("env")):
         # What the host ignores, bash could never trap again, and Popen restores only what Python itself ignores.
+        # A shell that cannot be started would be the other program's complaint, and look like the command's output.
+        _check_program(path)
         argv = [env_tool, "--default-signal=" + ",".join(ignored), path, *prepared.argv[1:]]
         path = env_tool
     child = subprocess.Popen(
@@ -93,6 +97,15 @@ def _popen(command: Command, prepared: launch.Launch, writers: list[int]) -> int
     # The child is collected by its pid; Popen must not wait for it, nor complain that nobody did.
     child.returncode = 0
     return child.pid
+
+
+def _check_program(path: str) -> None:
+    """Raise what exec would, as far as that can be told beforehand."""
+    if stat.S_ISDIR(os.stat(path).st_mode) or not os.access(path, os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+    with open(path, "rb") as file:
+        if file.read(2) not in (b"\x7fE", b"#!"):
+            raise OSError(errno.ENOEXEC, os.strerror(errno.ENOEXEC), path)
 
 
 def _ignored_by_host() -> list[str]:
