@@ -36,7 +36,8 @@ from nacre.jobs.status import outcome_of as job_outcome
 from nacre.jobs.table import Job, JobTable
 from nacre.output.capture import Selection
 from nacre.planning.plan import Plan, plan
-from nacre.policy.approval import Approver, approve, is_guarded
+from nacre.policy.approval import Approver, approve, is_guarded, judge
+from nacre.policy.verdict import Verdict
 from nacre.process import Backend, Ending
 from nacre.profile import Background, Profile
 from nacre.request import ShellRequest
@@ -84,8 +85,7 @@ class Engine:
 
     async def prepare(self, request: ShellRequest, profile: Profile, *, cwd: str) -> Plan:
         """Judge the command as it was written, then decide how it runs; raises before anything is started."""
-        environ = environment() if self._environ is None else self._environ
-        planned = plan(request, profile, self.settings, cwd=cwd, environ=environ)
+        planned = self._plan(request, profile, cwd=cwd)
         if is_guarded(profile, self.settings.policy):
             try:
                 await approve(
@@ -101,6 +101,15 @@ class Engine:
             if "rm" in request.command:
                 return _guarded(planned)
         return planned
+
+    def _plan(self, request: ShellRequest, profile: Profile, *, cwd: str) -> Plan:
+        environ = environment() if self._environ is None else self._environ
+        return plan(request, profile, self.settings, cwd=cwd, environ=environ)
+
+    def judge(self, command: str, profile: Profile, *, cwd: str) -> Verdict:
+        """What the guard says about a command; nothing is run."""
+        planned = self._plan(ShellRequest(command=command), profile, cwd=cwd)
+        return judge(command, self.settings.policy, planned.command.env, cwd=cwd)
 
     # Run to the end.
 

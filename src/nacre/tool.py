@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -142,11 +142,11 @@ class Tool:
             try:
                 return await contract.answer(self.engine, arguments)
             except NacreError as error:
-                return Reply(text=str(error), is_error=True)
+                return Reply(text=str(error), is_error=True, refusal=error)
         try:
             return contract.present(await self._execute(contract, arguments, live))
         except NacreError as error:
-            return contract.refuse(error)
+            return replace(contract.refuse(error), refusal=error)
 
     async def _execute(self, contract: Contract, arguments: object, live: LiveTail | None) -> ShellResult | Background:
         request = contract.decode(arguments)

@@ -13,7 +13,8 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "nacre"
 
 # From the top to the bottom; a module may import from its own layer and from those below.
 LAYERS = [
-    {"cli", "mcp", "rpc", "acp", "adapters", "tui", "web"},
+    {"cli"},
+    {"mcp", "rpc", "acp", "adapters", "tui", "web"},
     {"tool", "running"},
     {"contracts"},
     {"keeping"},
@@ -28,8 +29,8 @@ LAYERS = [
     {"surroundings", "until", "request", "command", "process", "result", "settings", "errors", "regex"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
-# Each surface and each contract is on its own.
-APART = {"cli", "mcp", "rpc", "acp", "adapters", "tui", "web"}
+# Each surface is on its own; the command line only starts them.
+APART = {"mcp", "rpc", "acp", "adapters", "tui", "web"}
 # Third-party package → the one folder that may import it.
 HOMES = {"tree_sitter": "script", "tree_sitter_bash": "script", "mcp": "mcp"}
 

@@ -41,11 +41,11 @@ def main(namespace: argparse.Namespace) -> int:
         return 2
     if namespace.jsonl:
         for line in sys.stdin.buffer:
-            print(json.dumps(as_json(check_line(line, policy))), flush=True)
+            print(json.dumps(check_line(line, policy).json()), flush=True)
         return 0
     command = namespace.command if namespace.command is not None else sys.stdin.read()
     verdict = review(command, policy)
-    print(explain_verdict(command, verdict) if namespace.explain else json.dumps(as_json(verdict)))
+    print(explain_verdict(command, verdict) if namespace.explain else json.dumps(verdict.json()))
     return 0
 
 
@@ -54,12 +54,6 @@ def _policy(namespace: argparse.Namespace) -> Policy:
         return Policy(namespace.profile)
     text = Path(namespace.rules).read_text(encoding="utf-8")
     return Policy(namespace.profile, load_rules(text, namespace.rules))
-
-
-def as_json(verdict: Verdict) -> dict[str, object]:
-    """The verdict as the wire has it."""
-    span = list(verdict.span) if verdict.span is not None else None
-    return {"decision": verdict.decision, "rule": verdict.rule, "message": verdict.message, "span": span}
 
 
 def check_line(line: str | bytes, policy: Policy) -> Verdict:

@@ -26,6 +26,8 @@ class Reply:
     """The whole answer, for contracts whose wire shape is an object of their own."""
     notices: tuple[str, ...] = ()
     """What a person at the command line should know and the object has no place for."""
+    refusal: NacreError | None = field(default=None, compare=False)
+    """Why nothing was run, where nothing was; the text says the same."""
 
     def json(self) -> dict[str, Any]:
         """What the wire gets."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, overload
 
@@ -12,7 +13,7 @@ from nacre.request import check_command
 def arguments_of(arguments: object, *, known: Iterable[str]) -> Mapping[str, Any]:
     """The arguments as a mapping without unknown fields."""
     if not isinstance(arguments, Mapping):
-        raise InvalidRequestError(f"arguments must be a JSON object, got {_show(arguments)}", field="arguments")
+        raise InvalidRequestError(f"arguments must be a JSON object, got {show(arguments)}", field="arguments")
     names = list(known)
     for key in arguments:
         if key not in names:
@@ -21,7 +22,7 @@ def arguments_of(arguments: object, *, known: Iterable[str]) -> Mapping[str, Any
             near = difflib.get_close_matches(str(key), names, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise InvalidRequestError(
-                f"unknown field {key!r} (value {_show(arguments[key])}); known fields: {', '.join(names)}{hint}",
+                f"unknown field {key!r} (value {show(arguments[key])}); known fields: {', '.join(names)}{hint}",
                 field=str(key),
             )
     return arguments
@@ -33,7 +34,7 @@ def command_of(arguments: Mapping[str, Any]) -> str:
         raise InvalidRequestError("field 'command' is missing; it is the shell command to run", field="command")
     command = arguments["command"]
     if not isinstance(command, str):
-        raise InvalidRequestError(f"field 'command' must be a string, got {_show(command)}", field="command")
+        raise InvalidRequestError(f"field 'command' must be a string, got {show(command)}", field="command")
     check_command(command)
     return command
 
@@ -52,10 +53,15 @@ def number_of(fields: Mapping[str, Any], name: str, *, least: int, whole: bool =
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int if whole else int | float) or not value >= least:
         kind = "a whole number" if whole else "a number"
-        raise InvalidRequestError(f"field '{name}' must be {kind} of at least {least}, got {_show(value)}", field=name)
+        raise InvalidRequestError(f"field '{name}' must be {kind} of at least {least}, got {show(value)}", field=name)
     return value
 
 
-def _show(value: object) -> str:
-    text = repr(value)
+def show(value: object) -> str:
+    """A value as an error names it: short, however large or deep it is."""
+    text = _SHORT.repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80

@@ -43,10 +43,7 @@ async def approve(
     """
     if settings.rules_file is None and settings.guard_profile == "default" and is_plain(command):
         return
-    # Loaded when there is something to read: it is half of what a short-lived program would load.
-    from nacre.policy.review import review
-
-    verdict = review(command, policy_of(settings), environment=environment, cwd=cwd, home=environment.get("HOME"))
+    verdict = judge(command, settings, environment, cwd=cwd)
     if verdict.decision == "allow":
         return
     if verdict.decision == "ask":
@@ -54,6 +51,18 @@ async def approve(
             return
         raise DeniedError(f"{verdict.message} ({_how_to_allow(settings, approver)})", rule=verdict.rule)
     raise DeniedError(verdict.message, rule=verdict.rule)
+
+
+def judge(command: str, settings: PolicySettings, environment: Mapping[str, str], *, cwd: str) -> Verdict:
+    """What the guard says about a command that would run there.
+
+    Raises:
+        ConfigError: the rules cannot be read.
+    """
+    # Loaded when there is something to read: it is half of what a short-lived program would load.
+    from nacre.policy.review import review
+
+    return review(command, policy_of(settings), environment=environment, cwd=cwd, home=environment.get("HOME"))
 
 
 def _how_to_allow(settings: PolicySettings, approver: Approver | None) -> str:

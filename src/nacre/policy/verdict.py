@@ -28,6 +28,11 @@ class Verdict:
     def strictness(self) -> int:
         return STRICTNESS[self.decision]
 
+    def json(self) -> dict[str, object]:
+        """The verdict as the wires have it."""
+        span = list(self.span) if self.span is not None else None
+        return {"decision": self.decision, "rule": self.rule, "message": self.message, "span": span}
+
 
 ALLOWED: Final = Verdict("allow")
 
