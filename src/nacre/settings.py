@@ -40,7 +40,6 @@ class ExecutionSettings:
     grace_seconds: float | None = _setting(
         None, "seconds between TERM and KILL; unset leaves it to the contract (5, modes 15)"
     )
-    # Off: a spare evaluates its script, so a program that dies of a signal is reported as bash's 128+n, not a signal.
     spares: int = _setting(0, "shells started in advance for the next calls; 0 starts each when it is asked for")
     timeout_seconds: float = _setting(300.0, "limit of a command where the call names none (workspace, run)")
 

@@ -47,8 +47,10 @@ class ContainedBackend:
         try:
             if spare is None:
                 process.ask(job)
-            else:
-                process.go(spare)
+            elif not process.go(spare):
+                # The shell was killed since it was looked at, before it had a script.
+                process.release()
+                return self.start(command, listener, job=job)
         except BaseException:
             process.release()
             raise
@@ -98,14 +100,14 @@ class ContainedProcess:
             for fd in [*writers, *readers]:
                 os.close(fd)
 
-    def go(self, spare: Spare) -> None:
-        """Hand the script to a waiting shell."""
+    def go(self, spare: Spare) -> bool:
+        """Hand the script to a waiting shell; False when it is gone, and nothing was started."""
         self._watch_all(spare.readers)
         spare.readers = []
         self._listen()
         # Half of all commands end before: only a longer one needs the far side to keep its limits.
         self._timer = self._loop.call_later(GO_SECONDS, self._tell_limits)
-        spare.run(self._command.script)
+        return spare.run(self._command)
 
     def _tell_limits(self) -> None:
         self._timer = None

@@ -2,14 +2,15 @@
 
 A spare is a runner with a waiting bash, in the directory and with the environment and pipes that the last call had.
 It is used for one command, like any shell, and only for a call in the same surroundings; others start as usual. What
-was started in advance is what costs: the process, its session and containment.
+was started in advance is what costs: the process, its session and containment. How the script gets into a shell that
+runs already is told in warden/spare.py.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import re
+import socket
 import threading
 import time
 
@@ -17,30 +18,31 @@ from nacre.backends.pipes import OUTPUTS, make_pipes
 from nacre.backends.wardens import Link, is_quiet, warden
 from nacre.command import Command
 from nacre.errors import NacreError
-from nacre.warden import launch
+from nacre.warden import spare as far
+from nacre.warden import wire
+from nacre.warden.channel import receive_fds
 
 # The far side gives an unused spare up after 30 s; well before that we stop counting on it.
 USABLE_SECONDS = 20.0
 # In all surroundings together: a shell costs a few megabytes.
 MOST_SPARES = 4
-# Plain words cannot be a syntax error. Bash would name `eval` in its message about one, so anything that might be one
-# is started as usual. A keyword in the place of a command might.
-_PLAIN = re.compile(r"[A-Za-z0-9_./:,+@%=^ \t-]+\Z")
-_KEYWORDS = {
-    "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "in", "select",
-    "function", "time", "coproc", "[[", "]]",
-}  # fmt: skip
 
 
 class Spare:
     """A waiting shell and the ends of its pipes."""
 
-    def __init__(self, link: Link, command: Command, readers: list[int], go: int, script: int) -> None:
+    def __init__(self, link: Link, command: Command, readers: list[int], go: socket.socket, text: int) -> None:
         self.link = link
         self.readers = readers
         self.born = time.monotonic()
         self._go = go
-        self._script = script
+        self._text = text
+        self._memory = -1
+        """Of the shell, once its runner has handed it over."""
+        self._at = self._notes = 0
+        """Where in it the arguments begin; the shell's descriptor for notes."""
+        self._waits = False
+        """Whether the shell has said that it waits for its script."""
         self._env = command.env
         self._cwd = command.cwd
         self._streams = command.streams
@@ -55,30 +57,62 @@ class Spare:
             and self._shell == command.shell
         )
 
-    def is_fresh(self) -> bool:
-        """Whether it can still be counted on: not too old, its runner there, its directory the same one."""
-        return (
-            time.monotonic() - self.born < USABLE_SECONDS
-            and is_quiet(self.link.sock)
-            and self._directory is not None
-            and _identity(self._cwd) == self._directory
-        )
+    def look(self) -> bool | None:
+        """Whether it can be used now; None when it never can (again)."""
+        if self._memory < 0:
+            if is_quiet(self.link.sock):
+                return False
+            if not self._meet_runner():
+                return None
+        elif not is_quiet(self.link.sock):
+            return None
+        if not self._waits:
+            try:
+                self._waits = self._go.recv(1, socket.MSG_DONTWAIT) != b""
+            except BlockingIOError:
+                return False
+            if not self._waits:
+                return None
+        if time.monotonic() - self.born >= USABLE_SECONDS:
+            return None
+        # A directory that was replaced is another one.
+        return True if self._directory is not None and _identity(self._cwd) == self._directory else None
 
-    def run(self, script: str) -> None:
-        """Hand over the script; the shell goes at once."""
-        text = os.fsencode(launch.FORGET + script) + b"\0"
-        at = 0
-        while at < len(text):
-            # Positioned writes: the shell shares this descriptor's offset and reads from where it stands.
-            at += os.pwrite(self._script, text[at:], at)
-        os.write(self._go, b"\n")
-        self._close_handles()
+    def _meet_runner(self) -> bool:
+        """Take what the runner hands over when the shell is started; False when it could not be."""
+        data, fds = receive_fds(self.link.sock, 65536)
+        messages = wire.Frames().feed(data)
+        if len(messages) != 1 or messages[0]["event"] != "spare" or len(fds) != 1:
+            for fd in fds:
+                os.close(fd)
+            return False
+        (self._memory,) = fds
+        self._at, self._notes = messages[0]["at"], messages[0]["notes"]
+        return True
+
+    def run(self, command: Command) -> bool:
+        """Hand over the script; the shell goes at once. False when the shell is not there any more."""
+        text = os.fsencode(
+            far.preparation(command.script, notes_fd=self._notes, prologue=command.prologue, stages=command.stages)
+        )
+        try:
+            # Positioned: the shell shares this descriptor's offset and reads from where it stands.
+            os.pwrite(self._text, text + b"\0", 0)
+            if not far.write_arguments(self._memory, self._at, self._shell, os.fsencode(command.script)):
+                return False
+            self._go.send(b"\n")
+        except OSError:
+            return False
+        finally:
+            self._close_handles()
+        return True
 
     def _close_handles(self) -> None:
-        for fd in (self._go, self._script):
+        self._go.close()
+        for fd in (self._text, self._memory):
             if fd >= 0:
                 os.close(fd)
-        self._go = self._script = -1
+        self._text = self._memory = -1
 
     def close(self) -> None:
         """Give it up; its runner ends the shell."""
@@ -98,12 +132,11 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 
 def is_suited(command: Command) -> bool:
-    """Whether a waiting shell can run it just as one that is started for it would."""
-    if command.prologue or command.stages or command.side or command.stdin is not None:
+    """Whether a waiting shell can run it."""
+    if command.side or command.stdin is not None or "BASH_ENV" in command.env:
         return False
-    if "BASH_ENV" in command.env or not _PLAIN.match(command.script):
-        return False
-    return command.script.split(None, 1)[0] not in _KEYWORDS
+    # A byte of the script can be three of UTF-8, so the cheap test comes first.
+    return len(command.script) * 3 < far.ROOM_BYTES or len(os.fsencode(command.script)) < far.ROOM_BYTES
 
 
 class Spares:
@@ -117,14 +150,20 @@ class Spares:
     def take(self, command: Command) -> Spare | None:
         """A fresh spare for this command, if there is one."""
         with self._lock:
-            for spare in self._shelf:
-                if spare.fits(command):
-                    self._shelf.remove(spare)
-                    if spare.is_fresh():
-                        return spare
-                    spare.close()
-                    return None
+            for spare in [one for one in self._shelf if one.fits(command)]:
+                usable = spare.look()
+                if usable is False:
+                    continue  # it is still being started; another may be ready
+                self._shelf.remove(spare)
+                if usable:
+                    return spare
+                spare.close()
         return None
+
+    def ready(self, command: Command) -> int:
+        """How many there are for this command, of those that are not still being started."""
+        with self._lock:
+            return sum(spare.look() is True for spare in self._shelf if spare.fits(command))
 
     def refill(self, command: Command, wanted: int) -> None:
         """See to it that the next calls in these surroundings find a spare; called when nobody waits."""
@@ -159,29 +198,25 @@ def _start(command: Command) -> Spare:
             on_failure.callback(os.close, fd)
         for fd in writers:
             always.callback(os.close, fd)
-        waiting, go = os.pipe()
-        always.callback(os.close, waiting)
-        on_failure.callback(os.close, go)
-        script = os.memfd_create("nacre-script")
-        on_failure.callback(os.close, script)
+        go, waiting = socket.socketpair()
+        always.callback(waiting.close)
+        on_failure.callback(go.close)
+        text = os.memfd_create("nacre-script")
+        on_failure.callback(os.close, text)
         link = warden.take()
         on_failure.callback(link.close)
-        link.ask(_request(command), [*writers, waiting, script], command.env)
+        link.ask(_request(command), [*writers, waiting.fileno(), text], command.env)
         on_failure.pop_all()
-    return Spare(link, command, readers, go, script)
+    return Spare(link, command, readers, go, text)
 
 
 def _request(command: Command) -> dict[str, object]:
     return {
         "op": "run",
         "spare": True,
-        "script": launch.SPARE,
         "shell": command.shell,
         "cwd": command.cwd,
         "namesCwd": command.names_cwd,
-        "bashEnv": None,
-        "prologue": "",
-        "stages": False,
         "outputs": OUTPUTS[command.streams],
         "stdin": None,
     }

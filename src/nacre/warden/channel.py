@@ -9,6 +9,8 @@ from nacre.warden import wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nacre.warden.wire import Message
 
 # More than any message carries: two streams, each with both ends.
@@ -65,8 +67,11 @@ class Channel:
         except OSError:
             return True
 
-    def send(self, message: Message) -> None:
+    def send(self, message: Message, fds: Sequence[int] = ()) -> None:
+        data = wire.frame(message)
         try:
-            self.sock.sendall(wire.frame(message))
+            if fds:
+                data = data[socket.send_fds(self.sock, [data], fds) :]
+            self.sock.sendall(data)
         except OSError:
             self.open = False

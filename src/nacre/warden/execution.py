@@ -13,7 +13,7 @@ import select
 import signal
 import time
 
-from nacre.warden import children, launch
+from nacre.warden import children, launch, spare
 from nacre.warden.channel import Channel
 from nacre.warden.job import Job
 from nacre.warden.memory import MemoryWatch
@@ -93,10 +93,10 @@ class Execution:
         """Start the command; on failure say at which step and why, and give everything back."""
         writing = request["outputs"] + ("side" in request)
         writers, kept = fds[:writing], fds[writing:]
-        spare: list[int] = []
+        spare_ends: list[int] = []
         if "spare" in request:
             # A shell started in advance: it waits for its script, and for its limits.
-            writers, spare, kept = fds, kept, []
+            writers, spare_ends, kept = fds, kept, []
         step = "cwd"
         try:
             os.chdir(request["cwd"])
@@ -104,15 +104,21 @@ class Execution:
                 # A hung file system can hold us until the caller has been told that nothing was started.
                 raise ConnectionAbortedError
             step = "descriptors"
-            self._launch = launch.prepare(
-                request["shell"],
-                request["script"],
-                bash_env=request["bashEnv"],
-                prologue=request["prologue"],
-                stages=request["stages"],
-            )
+            if spare_ends:
+                self._launch = spare.prepare(request["shell"], self._env)
+            else:
+                self._launch = launch.prepare(
+                    request["shell"],
+                    request["script"],
+                    bash_env=request["bashEnv"],
+                    prologue=request["prologue"],
+                    stages=request["stages"],
+                )
             step = "shell"
-            self._leader = self._group = self._spawn(self._launch, writers, spare, request)
+            self._leader = self._group = self._spawn(self._launch, writers, spare_ends, request)
+            if spare_ends:
+                step = "spare"
+                self._offer_spare(self._launch)
         except (OSError, ValueError) as error:
             self._close_launch()
             for fd in kept:
@@ -125,7 +131,7 @@ class Execution:
                 os.close(fd)
         self._launch.close_inherited()
         now = time.monotonic()
-        if spare:
+        if spare_ends:
             self._spare_until = now + SPARE_SECONDS
             return True
         self._limit = request["timeout"]
@@ -136,7 +142,7 @@ class Execution:
             self._keep(request, kept)
         return True
 
-    def _spawn(self, prepared: launch.Launch, writers: list[int], spare: list[int], request: Message) -> int:
+    def _spawn(self, prepared: launch.Launch, writers: list[int], spare_ends: list[int], request: Message) -> int:
         stdin = request["stdin"]
         actions: list[tuple[int, int] | tuple[int, int, int] | tuple[int, int, str, int, int]] = [
             # A fifo opened for both has no end of file, and no reader can be missing.
@@ -146,14 +152,16 @@ class Execution:
         ]
         if "side" in request:
             actions.append((os.POSIX_SPAWN_DUP2, writers[-1], request["side"]))
-        if spare:
+        env = dict(self._env)
+        if spare_ends:
             actions += [
-                (os.POSIX_SPAWN_DUP2, spare[0], launch.GO_FD),
-                (os.POSIX_SPAWN_DUP2, spare[1], launch.SCRIPT_FD),
+                (os.POSIX_SPAWN_DUP2, spare_ends[0], spare.GO_FD),
+                (os.POSIX_SPAWN_DUP2, spare_ends[1], spare.TEXT_FD),
             ]
+            # The first variable lies right behind the arguments.
+            env = {os.fsencode(spare.ROOM): b"." * spare.ROOM_BYTES, **env}
         # A duplicate onto itself only clears close-on-exec.
         actions += [(os.POSIX_SPAWN_DUP2, fd, fd) for fd in prepared.inherited]
-        env = dict(self._env)
         if request["namesCwd"]:
             env[b"PWD"] = os.fsencode(request["cwd"])
         for name, value in prepared.variables.items():
@@ -167,6 +175,19 @@ class Execution:
             setsigmask=(),
             setsigdef=ignored_signals(),
         )
+
+    def _offer_spare(self, prepared: launch.Launch) -> None:
+        """Hand the caller the way to the shell's arguments; a shell that cannot be reached is of no use."""
+        try:
+            memory, at = spare.open_arguments(self._leader)
+        except OSError:
+            os.kill(self._leader, signal.SIGKILL)
+            os.waitpid(self._leader, 0)
+            raise
+        try:
+            self._channel.send({"event": "spare", "at": at, "notes": prepared.inherited[0]}, [memory])
+        finally:
+            os.close(memory)
 
     def _close_launch(self) -> None:
         if self._launch is not None:

@@ -16,16 +16,6 @@ MAX_ARGUMENT_BYTES = 131_071
 LOWEST_FD = 100
 
 
-# Where a spare shell is told to go, and finds its script.
-GO_FD, SCRIPT_FD = 110, 111
-# What a spare runs until then. It leaves nothing behind: the text that it evaluates begins with `FORGET`.
-SPARE = (
-    f"read -r -u {GO_FD} NACRE && mapfile -d '' -t -u {SCRIPT_FD} NACRE && exec {GO_FD}<&- {SCRIPT_FD}<&-"
-    ' && eval "${NACRE[0]}"'
-)
-FORGET = "unset -v NACRE; SECONDS=0; "
-
-
 class Launch:
     """What exec needs, and the descriptors to give back afterwards."""
 
@@ -64,7 +54,7 @@ def prepare(shell: str, script: str, *, bash_env: str | None, prologue: str, sta
     try:
         # fsencode, not utf-8: the script may hold undecodable bytes as lone surrogates.
         if len(os.fsencode(script)) > MAX_ARGUMENT_BYTES:
-            script_fd = _text_fd(script)
+            script_fd = text_fd(script)
             launch.inherited.append(script_fd)
             launch.argv = [name, f"/dev/fd/{script_fd}"]
         else:
@@ -78,28 +68,39 @@ def prepare(shell: str, script: str, *, bash_env: str | None, prologue: str, sta
 
 
 def _add_prologue(launch: Launch, prologue: str, bash_env: str | None, *, stages: bool) -> None:
-    lines = []
+    launch.notes_fd, write_end = pipe()
+    launch.inherited.append(write_end)
+    fd = text_fd("")
+    launch.inherited.append(fd)
+    lines = [f"exec {fd}<&-"]
     if bash_env:
-        quoted = "'" + bash_env.replace("'", "'\\''") + "'"
-        lines.append(f"export BASH_ENV={quoted}\n[ -r {quoted} ] && . {quoted}")
+        lines.append(f"export BASH_ENV={quoted(bash_env)}\n[ -r {quoted(bash_env)} ] && . {quoted(bash_env)}")
     else:
         lines.append("unset BASH_ENV")
-    launch.notes_fd, write_end = _pipe()
-    launch.inherited.append(write_end)
+    lines += prologue_lines(prologue, write_end, stages=stages)
+    fill(fd, "\n".join(lines) + "\n")
+    launch.variables["BASH_ENV"] = f"/dev/fd/{fd}"
+
+
+def prologue_lines(prologue: str, notes_fd: int, *, stages: bool) -> list[str]:
+    """What the shell does before its script so that it can leave its notes."""
+    lines = []
     if stages:
         # The group sends a trace (set -x) and a complaint about a closed descriptor to nowhere.
-        report = f'{{ builtin printf "%s " stages "${{PIPESTATUS[@]}}" >&{write_end}; }} 2>/dev/null'
+        report = f'{{ builtin printf "%s " stages "${{PIPESTATUS[@]}}" >&{notes_fd}; }} 2>/dev/null'
         lines.append(f"trap '{report}' EXIT")
     if prologue:
-        lines.append(f"__nacre_notes={write_end}\n{prologue}")
-    text_fd = _text_fd("")
-    launch.inherited.append(text_fd)
-    lines.insert(0, f"exec {text_fd}<&-")
-    _fill(text_fd, "\n".join(lines) + "\n")
-    launch.variables["BASH_ENV"] = f"/dev/fd/{text_fd}"
+        lines.append(f"__nacre_notes={notes_fd}\n{prologue}")
+    return lines
 
 
-def _pipe() -> tuple[int, int]:
+def quoted(text: str) -> str:
+    """As one word of bash. shlex would do, and costs every runner the memory of `re`."""
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def pipe() -> tuple[int, int]:
+    """A pipe for notes: its end here, and the one for the shell under a high number."""
     low_read, low_write = os.pipe()
     try:
         write_end = fcntl.fcntl(low_write, fcntl.F_DUPFD_CLOEXEC, LOWEST_FD)
@@ -112,7 +113,8 @@ def _pipe() -> tuple[int, int]:
     return low_read, write_end
 
 
-def _text_fd(text: str) -> int:
+def text_fd(text: str) -> int:
+    """A memory file under a high number."""
     if hasattr(os, "memfd_create"):
         low = os.memfd_create("nacre-script")
     else:
@@ -125,14 +127,14 @@ def _text_fd(text: str) -> int:
     finally:
         os.close(low)
     try:
-        _fill(high, text)
+        fill(high, text)
     except OSError:
         os.close(high)
         raise
     return high
 
 
-def _fill(fd: int, text: str) -> None:
+def fill(fd: int, text: str) -> None:
     data = memoryview(os.fsencode(text))
     while data:
         data = data[os.write(fd, data) :]

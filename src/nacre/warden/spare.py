@@ -1,0 +1,90 @@
+"""A shell that is started in advance and then runs its script exactly as `bash -c script` would.
+
+Bash reads BASH_ENV after it has set itself up and before it looks at the string after `-c`. There a spare waits. The
+string itself still lies where the kernel put it when the shell was started, at the beginning of its stack, and the
+shell has only a pointer to it: the script is written over it, from outside, into room that an environment variable
+behind it keeps. So nothing is evaluated inside anything else: `$0`, SHLVL, line numbers, messages about syntax and
+the exec of a last command are bash's own.
+"""
+
+from __future__ import annotations
+
+import os
+
+from nacre.warden import children, launch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Where it is told to go, and finds what to do before its script.
+GO_FD, TEXT_FD = 110, 111
+# The variable that keeps the room, and later the text; it is gone when the script begins.
+ROOM = "__nacre_room"
+# More than nearly any script; a longer one starts its own shell.
+ROOM_BYTES = 16 * 1024
+# The field of /proc/PID/stat, counted from the state, that says where the arguments begin.
+_ARG_START = 45
+
+
+def prepare(shell: str, env: Mapping[bytes, bytes]) -> launch.Launch:
+    """The launch of a spare; raises OSError when no descriptor can be had."""
+    prepared = launch.Launch(shell)
+    name = os.path.basename(shell)
+    try:
+        prepared.notes_fd, write_end = launch.pipe()
+        prepared.inherited.append(write_end)
+        text_fd = launch.text_fd("")
+        prepared.inherited.append(text_fd)
+        # What `$_` is in a new shell.
+        last = os.fsdecode(env.get(b"_", b"")) or name
+        launch.fill(text_fd, _loader(text_fd, last))
+    except BaseException:
+        prepared.close()
+        raise
+    prepared.argv = [name, "-c", ":"]
+    prepared.variables["BASH_ENV"] = f"/dev/fd/{text_fd}"
+    return prepared
+
+
+def _loader(text_fd: int, last: str) -> str:
+    return (
+        f"exec {text_fd}<&-\n"
+        f"builtin printf r >&{GO_FD} && builtin read -r -u {GO_FD} {ROOM}"
+        f" && builtin mapfile -d '' -t -u {TEXT_FD} {ROOM} && exec {GO_FD}<&- {TEXT_FD}<&-"
+        f' && builtin eval "${{{ROOM}[0]}}"; : {launch.quoted(last)}\n'
+    )
+
+
+def preparation(script: str, *, notes_fd: int, prologue: str, stages: bool) -> str:
+    """What the shell does before its script, so that it finds what a new one would find."""
+    lines = [
+        f"builtin unset -v {ROOM} BASH_ENV",
+        "SECONDS=0",
+        f"BASH_EXECUTION_STRING={launch.quoted(script)}",
+    ]
+    if stages or prologue:
+        lines += launch.prologue_lines(prologue, notes_fd, stages=stages)
+    else:
+        lines.append(f"exec {notes_fd}>&-")
+    return "\n".join(lines)
+
+
+def open_arguments(pid: int) -> tuple[int, int]:
+    """The memory of a shell that was just started, and where in it its arguments begin."""
+    memory = os.open(f"/proc/{pid}/mem", os.O_RDWR | os.O_CLOEXEC)
+    fields = children.stat_fields(pid)
+    if len(fields) <= _ARG_START:
+        os.close(memory)
+        raise ProcessLookupError
+    return memory, int(fields[_ARG_START])
+
+
+def write_arguments(memory: int, at: int, shell: str, script: bytes) -> bool:
+    """Put the script where the shell will look for it; False when the shell is gone.
+
+    The names before it are joined to it with blanks, so that `ps` shows all of it: the kernel shows what was written
+    over as one string.
+    """
+    text = os.fsencode(os.path.basename(shell)) + b" -c " + script + b"\0"
+    return os.pwrite(memory, text, at) == len(text)
