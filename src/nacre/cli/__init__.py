@@ -17,6 +17,7 @@ VERBS = {
     "jobs": "list, show, wait for, read and stop background jobs",
     "artifacts": "list, show, search and prune kept outputs",
     "log": "show the audit log",
+    "rpc": "serve the tools to a program, as JSON lines on stdin and stdout",
     "doctor": "say what this machine can promise",
     "config": "show the effective settings and where each came from",
 }

@@ -65,7 +65,7 @@ def dispatch(verb: str, arguments: list[str]) -> int:
     become_unreadable()
 
     def work() -> int:
-        if verb in ("run", "call") and not {"-h", "--help"} & set(arguments):
+        if verb in ("run", "call", "rpc") and not {"-h", "--help"} & set(arguments):
             _warm()
         namespace = _parsed(verb, arguments)
         return int(importlib.import_module(f"nacre.cli.{verb}").main(namespace))

@@ -238,6 +238,13 @@ def present_result(result: ShellResult) -> Reply:
     return Reply(text="\n".join(lines), is_error=not result.ok, details=_details(result))
 
 
+def present_aborted(shown: str) -> Reply:
+    """A call that its caller aborted, for wires that answer such a one too: the newest output so far."""
+    shown = shown.rstrip("\n")
+    text = f"{shown}\n\n[Command aborted]" if shown else "Command aborted"
+    return Reply(text=text, is_error=True, details={"aborted": True})
+
+
 def _status(result: ShellResult) -> str | None:
     match result.outcome:
         case Exited(0):

@@ -1,0 +1,84 @@
+"""The two directions together: who leaves too much unread is not listened to until it has caught up."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+
+from nacre.rpc.lines import Lines, TooLong
+from nacre.rpc.outbox import Outbox
+from nacre.rpc.stdio import Incoming, Outgoing
+
+# A reader that takes nothing for this long at the end will not take the rest either.
+READER_SECONDS = 5.0
+
+
+class Connection:
+    """One client."""
+
+    def __init__(self, incoming: int, outgoing: int, *, take: Callable[[bytes | TooLong], None]) -> None:
+        self._take = take
+        self._lines = Lines()
+        self._outbox = Outbox()
+        self._incoming = Incoming(incoming, received=self._received, ended=self._input_ended)
+        self._outgoing = Outgoing(outgoing, self._outbox, written=self._written, broken=self._lost)
+        self._progress = asyncio.Event()
+        self.room = asyncio.Event()
+        """Set while the client reads what it is sent."""
+        self.room.set()
+        self.ended = asyncio.Event()
+        """Set when no more requests will come, or nobody can be answered any more."""
+
+    def open(self) -> None:
+        self._incoming.resume()
+
+    def _received(self, data: bytes) -> None:
+        for line in self._lines.feed(data):
+            self._take(line)
+
+    def _input_ended(self) -> None:
+        if (rest := self._lines.end()) is not None:
+            self._take(rest)
+        self.ended.set()
+
+    def _lost(self) -> None:
+        self._incoming.pause()
+        self.ended.set()
+        self.room.set()
+
+    def has_reader(self) -> bool:
+        return not self._outgoing.is_broken and self._outgoing.has_reader()
+
+    def send(self, line: bytes, *, ends: object = None) -> None:
+        """Send a line; an update of the call that it ends, if one still waits, is not sent any more."""
+        self._outbox.put(line, ends=ends)
+        self._outgoing.flush()
+        if self._outbox.full and not self.ended.is_set():
+            self.room.clear()
+            self._incoming.pause()
+
+    def send_update(self, call: object, make: Callable[[], bytes]) -> None:
+        """Send the newest state of a call, as soon as the client takes it."""
+        self._outbox.put_update(call, make)
+        self._outgoing.flush()
+
+    def _written(self) -> None:
+        self._progress.set()
+        if not self.room.is_set() and not self._outbox.full:
+            self.room.set()
+            self._incoming.resume()
+
+    async def aclose(self) -> None:
+        """Stop listening, and wait for the client to read the rest, as long as it reads."""
+        self._incoming.pause()
+        self.ended.set()
+        while not self._outgoing.idle:
+            self._progress.clear()
+            try:
+                async with asyncio.timeout(READER_SECONDS):
+                    await self._progress.wait()
+            except TimeoutError:
+                sys.stderr.write("nacre rpc: the client does not read; it is not told the rest\n")
+                break
+        self._outgoing.close()

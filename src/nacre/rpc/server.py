@@ -1,0 +1,186 @@
+"""Answers the requests of one client, many at once, until its input ends.
+
+Every line that is not blank gets exactly one answer. A call is a task whose end is its answer, also when it is aborted.
+Whatever ends the server ends the foreground work first; jobs live on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import traceback
+from collections.abc import Collection
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from functools import partial
+
+from nacre.contracts.contract import Reply
+from nacre.contracts.fields import arguments_of, command_of, show
+from nacre.contracts.workspace import Workspace, present_aborted
+from nacre.errors import ConfigError, InvalidRequestError
+from nacre.rpc import messages
+from nacre.rpc.connection import Connection
+from nacre.rpc.lines import TooLong
+from nacre.rpc.messages import BadLineError, Request
+from nacre.tool import Tool, Update
+
+# Each call that runs a command holds descriptors and a process of ours; a program that wants more should wait.
+MOST_CALLS = 256
+# What was asked for just before the end of input may end by itself within this.
+LAST_SECONDS = 1.0
+
+
+@dataclass(eq=False, slots=True)
+class _Call:
+    """A request that is being answered."""
+
+    request: Request
+    shown: str = ""
+    """The newest output so far."""
+    task: asyncio.Task[bytes] = field(init=False)
+
+    @property
+    def waits(self) -> bool:
+        """Whether it goes on for as long as something else does, so that it must be ended at the end."""
+        return self.request.type == "bash" or "poll" in self.request.fields
+
+
+async def serve(incoming: int, outgoing: int, *, tools: Collection[str] = ()) -> None:
+    """Serve one client; return when its input has ended, or nobody reads our output any more.
+
+    Args:
+        incoming: a descriptor to read requests from.
+        outgoing: a descriptor to write answers to.
+        tools: names of the model's other tools, which the interceptor may point to.
+    """
+    server = _Server(incoming, outgoing, tools)
+    try:
+        await server.run()
+    finally:
+        await server.aclose()
+
+
+class _Server:
+    def __init__(self, incoming: int, outgoing: int, tools: Collection[str]) -> None:
+        # A person's command is not pointed to a model's tools, so it is given none.
+        self._shells = {"model": Tool("workspace", tools=tools), "person": Tool("workspace")}
+        self._companions = {name: Tool(name) for name in ("job", "read")}
+        self._connection = Connection(incoming, outgoing, take=self._take)
+        self._calls: set[_Call] = set()
+        # Reads the settings: what is wrong with them is said at once, not in each answer.
+        self._engine = self._shells["model"].engine
+        self._notices = asyncio.create_task(self._tell_of_jobs())
+        self._notices.add_done_callback(_complain)
+
+    async def run(self) -> None:
+        self._connection.open()
+        await self._connection.ended.wait()
+        if self._calls and self._connection.has_reader():
+            await asyncio.wait([call.task for call in self._calls], timeout=LAST_SECONDS)
+
+    async def aclose(self) -> None:
+        """End the foreground work, answer what can be answered, and give everything back."""
+        self._notices.cancel()
+        for call in self._calls:
+            if call.waits:
+                call.task.cancel()
+        await asyncio.wait([self._notices, *(call.task for call in self._calls)])
+        await self._connection.aclose()
+        for tool in (*self._shells.values(), *self._companions.values()):
+            await tool.aclose()
+
+    async def _tell_of_jobs(self) -> None:
+        async for notice in self._shells["model"].notices():
+            self._connection.send(messages.notice(notice.job_id, notice.text, notice.details))
+            await self._connection.room.wait()
+
+    # From a line to its answer.
+
+    def _take(self, line: bytes | TooLong) -> None:
+        try:
+            request = messages.decode(line)
+        except BadLineError as error:
+            self._connection.send(messages.bad_line(error))
+            return
+        if request is None:
+            return
+        if request.type == "abort_bash":
+            # At once, and not as a call: it must overtake whatever runs, however much that is.
+            self._connection.send(self._abort(request))
+        elif len(self._calls) >= MOST_CALLS:
+            self._connection.send(
+                messages.refusal(request, f"{MOST_CALLS} calls are running, the most; wait for one to end")
+            )
+        else:
+            call = _Call(request)
+            self._calls.add(call)
+            call.task = asyncio.create_task(self._answer(call))
+            call.task.add_done_callback(partial(self._ended, call))
+
+    def _abort(self, request: Request) -> bytes:
+        """Stop the commands that run, or those of one id; their own answers follow when all they started is gone."""
+        try:
+            target = messages.target_of(request)
+        except InvalidRequestError as error:
+            return messages.refusal(request, str(error))
+        bashes = [call for call in self._calls if call.request.type == "bash"]
+        chosen = [call for call in bashes if target is None or call.request.id == target]
+        for call in chosen:
+            call.task.cancel()
+        return messages.answer(request, {"aborted": [call.request.id for call in chosen]})
+
+    def _ended(self, call: _Call, task: asyncio.Task[bytes]) -> None:
+        self._calls.discard(call)
+        request = call.request
+        if task.cancelled():
+            if request.type == "bash":
+                line = messages.answer(request, present_aborted(call.shown).json())
+            else:
+                line = messages.refusal(request, "aborted: the server was ended")
+        elif (error := task.exception()) is not None:
+            _complain(task)
+            line = messages.refusal(request, f"a failure of nacre's own, {type(error).__name__}: {error}")
+        else:
+            line = task.result()
+        self._connection.send(line, ends=call)
+
+    async def _answer(self, call: _Call) -> bytes:
+        request = call.request
+        try:
+            if request.type == "bash":
+                reply = await self._bash(call)
+            elif request.type == "check":
+                return messages.answer(request, self._check(request))
+            else:
+                reply = await self._companions[request.type].call(request.fields)
+        except (InvalidRequestError, ConfigError) as error:
+            return messages.refusal(request, str(error))
+        if isinstance(reply.refusal, InvalidRequestError):
+            return messages.refusal(request, reply.text, reply.json())
+        return messages.answer(request, reply.json())
+
+    async def _bash(self, call: _Call) -> Reply:
+        fields = dict(call.request.fields)
+        by = fields.pop("by", "model")
+        if not isinstance(by, str) or by not in self._shells:
+            raise InvalidRequestError(f"field 'by' must be 'model' or 'person', got {show(by)}", field="by")
+        reply: Reply | None = None
+        async with aclosing(self._shells[by].stream(fields)) as stream:
+            async for item in stream:
+                if isinstance(item, Update):
+                    call.shown = item.text
+                    self._connection.send_update(call, partial(messages.update, call.request, item.text))
+                else:
+                    reply = item
+        assert reply is not None
+        return reply
+
+    def _check(self, request: Request) -> dict[str, object]:
+        command = command_of(arguments_of(request.fields, known=["command"]))
+        return self._engine.judge(command, Workspace.profile, cwd=self._shells["model"].cwd).json()
+
+
+def _complain(task: asyncio.Task[bytes] | asyncio.Task[None]) -> None:
+    """Say on stderr what went wrong in a task that nobody waits for."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        traceback.print_exception(error, file=sys.stderr)

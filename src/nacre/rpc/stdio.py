@@ -1,0 +1,141 @@
+"""Carries bytes between the process's stdin and stdout and whoever serves them, without ever standing still.
+
+The descriptors are not made non-blocking: they may be shared with the program that started us. What poll promises is
+enough: a pipe that can be written to takes a page, and who alone reads finds what was announced.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import select
+from collections.abc import Callable
+
+from nacre.rpc.outbox import Outbox
+
+READ_BYTES = 256 * 1024
+# What a pipe takes at once when it says that it can be written to.
+PAGE_BYTES = select.PIPE_BUF
+
+
+def take_streams() -> tuple[int, int]:
+    """Move stdin and stdout to where nobody else looks for them.
+
+    A stray print goes to stderr from now on, and a child that inherits the standard streams cannot reach the wire.
+    """
+    incoming = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, 3)
+    outgoing = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3)
+    nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return incoming, outgoing
+
+
+class Incoming:
+    """Reads while it is not paused."""
+
+    def __init__(self, fd: int, *, received: Callable[[bytes], None], ended: Callable[[], None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._fd = fd
+        self._received = received
+        self._ended = ended
+        self._reading = False
+        self._file: asyncio.Handle | None = None
+        """The next turn, where stdin is a file, which is always readable and which no loop can watch."""
+
+    def resume(self) -> None:
+        if self._reading:
+            return
+        self._reading = True
+        try:
+            self._loop.add_reader(self._fd, self._read)
+        except PermissionError:
+            self._file = self._loop.call_soon(self._read_file)
+
+    def pause(self) -> None:
+        if not self._reading:
+            return
+        self._reading = False
+        if self._file is not None:
+            self._file.cancel()
+        else:
+            self._loop.remove_reader(self._fd)
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self._fd, READ_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:
+            # A terminal or a socket that is gone has as little to say as one that was closed.
+            data = b""
+        if data:
+            self._received(data)
+        else:
+            self.pause()
+            self._ended()
+
+    def _read_file(self) -> None:
+        self._read()
+        if self._reading:
+            self._file = self._loop.call_soon(self._read_file)
+
+
+class Outgoing:
+    """Writes what an outbox holds, as fast as it is read."""
+
+    def __init__(self, fd: int, outbox: Outbox, *, written: Callable[[], None], broken: Callable[[], None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._fd = fd
+        self._outbox = outbox
+        self._written = written
+        self._broken = broken
+        self._rest = memoryview(b"")
+        self._waiting = False
+        self.is_broken = False
+        self._poll = select.poll()
+        self._poll.register(fd, select.POLLOUT)
+
+    @property
+    def idle(self) -> bool:
+        return self.is_broken or not (self._rest or self._outbox)
+
+    def has_reader(self) -> bool:
+        """Whether somebody could still read what we write."""
+        return not any(events & (select.POLLERR | select.POLLNVAL) for _, events in self._poll.poll(0))
+
+    def flush(self) -> None:
+        """Write what can be written now; the rest follows by itself."""
+        while not self.idle:
+            if not self._rest:
+                self._rest = memoryview(self._outbox.take())
+            if not self._poll.poll(0) or not self._write():
+                self._wait()
+                return
+        self.close()
+
+    def _write(self) -> bool:
+        """Write a page; False when it was not taken."""
+        try:
+            size = os.write(self._fd, self._rest[:PAGE_BYTES])
+        except BlockingIOError:
+            return False
+        except OSError:
+            self.is_broken = True
+            self._broken()
+            return True
+        self._rest = self._rest[size:]
+        self._written()
+        return True
+
+    def _wait(self) -> None:
+        if not self._waiting:
+            self._waiting = True
+            self._loop.add_writer(self._fd, self.flush)
+
+    def close(self) -> None:
+        if self._waiting:
+            self._waiting = False
+            self._loop.remove_writer(self._fd)
