@@ -61,22 +61,22 @@ class ShellRequest:
     """What was changed about the request, to be said in the result."""
 
 
-def check_command(command: str) -> None:
+def check_command(command: str, *, field: str = "command") -> None:
     """Refuse what no shell can be given."""
     if not command.strip():
-        raise InvalidRequestError("empty command: field 'command' is blank, give a shell command", field="command")
+        raise InvalidRequestError(f"empty command: field '{field}' is blank, give a shell command", field=field)
     if "\0" in command:
         raise InvalidRequestError(
-            f"field 'command' holds a NUL character at position {command.index(chr(0))}; no program can be given one",
-            field="command",
+            f"field '{field}' holds a NUL character at position {command.index(chr(0))}; no program can be given one",
+            field=field,
         )
     try:
         command.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
         raise InvalidRequestError(
-            f"field 'command' holds the lone surrogate {command[error.start]!r} at position {error.start}, "
+            f"field '{field}' holds the lone surrogate {command[error.start]!r} at position {error.start}, "
             "which is not text",
-            field="command",
+            field=field,
         ) from error
 
 

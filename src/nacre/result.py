@@ -94,6 +94,8 @@ class Truncation:
     """Lines left out before the head: the caller wanted the end of a beginning."""
     by: Literal["lines", "bytes"] = "bytes"
     """What was reached: the lines that the caller wanted, or the most bytes that are shown."""
+    head_characters: int = 0
+    """Where in the text the left-out part belongs, when the view did not mark the place itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

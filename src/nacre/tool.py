@@ -16,7 +16,7 @@ from nacre import config
 from nacre import engine as engines
 from nacre.artifacts.urls import standard_router
 from nacre.contracts import contract_named
-from nacre.contracts.contract import Companion, Contract, Reply, Scene
+from nacre.contracts.contract import Companion, Contract, Reply, Scene, SeriesContract
 from nacre.errors import NacreError
 from nacre.execution.live import INTERVAL_SECONDS, LiveTail
 from nacre.jobs.notices import completions, text_of
@@ -29,6 +29,7 @@ from nacre.policy.approval import Approver
 from nacre.profile import Background
 from nacre.request import ShellRequest
 from nacre.result import ShellResult
+from nacre.series import run_series
 from nacre.settings import Settings
 from nacre.warden import children
 
@@ -144,6 +145,9 @@ class Tool:
             except NacreError as error:
                 return Reply(text=str(error), is_error=True, refusal=error)
         try:
+            if isinstance(contract, SeriesContract):
+                series = contract.decode_series(arguments)
+                return series.present(await run_series(self.engine, series, cwd=self.cwd, live=live))
             return contract.present(await self._execute(contract, arguments, live))
         except NacreError as error:
             return replace(contract.refuse(error), refusal=error)

@@ -13,12 +13,13 @@ from nacre.contracts.contract import Reply
 from nacre.tool import Tool
 
 EPILOG = """\
-The answer goes to stdout: for basic the bare object, else {"text", "is_error", "details"}. A refused request is an
-answer too, so the exit code is 0 whenever an answer was printed.
+The answer goes to stdout: for basic and openai the bare object, else {"text", "is_error", "details"}. A refused
+request is an answer too, so the exit code is 0 whenever an answer was printed.
 
 examples:
   nacre call basic '{"command": "echo hi"}'
   echo '{"command": "make", "mode": "slow"}' | nacre call modes -
+  nacre call openai '{"commands": ["make", "git status"], "timeout_ms": 60000}'
 """
 
 

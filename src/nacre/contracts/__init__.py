@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from nacre.contracts.contract import Companion, Contract
+from nacre.contracts.contract import Companion, Contract, SeriesContract
 from nacre.errors import InvalidRequestError
 
 # Name → module and class; imported when asked for.
@@ -12,6 +12,7 @@ _CONTRACTS = {
     "basic": ("nacre.contracts.basic", "Basic"),
     "modes": ("nacre.contracts.modes", "Modes"),
     "workspace": ("nacre.contracts.workspace", "Workspace"),
+    "openai": ("nacre.contracts.openai", "OpenAI"),
     "job": ("nacre.contracts.job", "Job"),
     "read": ("nacre.contracts.read", "Read"),
 }
@@ -21,9 +22,9 @@ def contract_names() -> list[str]:
     return list(_CONTRACTS)
 
 
-def contract_named(name: str) -> Contract | Companion:
+def contract_named(name: str) -> Contract | SeriesContract | Companion:
     if name not in _CONTRACTS:
         raise InvalidRequestError(f"there is no contract {name!r}; there are {', '.join(_CONTRACTS)}", field="contract")
     module, attribute = _CONTRACTS[name]
-    contract: Contract | Companion = getattr(importlib.import_module(module), attribute)()
+    contract: Contract | SeriesContract | Companion = getattr(importlib.import_module(module), attribute)()
     return contract

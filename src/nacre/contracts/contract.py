@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -71,3 +71,31 @@ class Companion(Protocol):
 
     async def answer(self, engine: Engine, arguments: object) -> Reply:
         """What the model reads; raises NacreError for what cannot be answered."""
+
+
+class Series(Protocol):
+    """The commands of one call that are several: run one after another, the limit is for all of them together."""
+
+    @property
+    def requests(self) -> Sequence[ShellRequest]: ...
+    @property
+    def profile(self) -> Profile: ...
+    @property
+    def timeout(self) -> float: ...
+
+    def present(self, results: Sequence[ShellResult | NacreError | None]) -> Reply:
+        """What the model reads; None stands for a command that was not started, because no time was left."""
+
+
+@runtime_checkable
+class SeriesContract(Protocol):
+    """A contract whose call is several commands."""
+
+    def schema(self, scene: Scene) -> dict[str, Any]:
+        """Name, description and input schema, as the model sees them."""
+
+    def decode_series(self, arguments: object) -> Series:
+        """What the model asks for; raises InvalidRequestError."""
+
+    def refuse(self, error: NacreError) -> Reply:
+        """What the model reads when nothing was run."""

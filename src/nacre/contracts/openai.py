@@ -1,0 +1,320 @@
+"""The `openai` contract: the `shell` action of the Responses API, several commands with separate stdout and stderr.
+
+It takes the action, and answers its output; or the whole `shell_call` item, and answers the whole `shell_call_output`
+item. The shape has no place for notices, so they are the last lines of stderr, in brackets.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nacre.contracts.contract import Reply, Scene
+from nacre.contracts.fields import arguments_of, number_of, show
+from nacre.errors import InvalidRequestError, NacreError, RefusedError
+from nacre.output.capture import EVERYTHING, Captured, Selection
+from nacre.output.decode import CHARACTER_BYTES, decode, fit_head, fit_tail
+from nacre.profile import CaptureShape, Profile
+from nacre.request import ShellRequest, check_command
+from nacre.result import Lost, Output, ShellResult, Stopped, TimedOut, Truncation
+
+DEFAULT_SECONDS = 300.0
+# Nothing that is waited for takes a day.
+LONGEST_SECONDS = 24 * 3600.0
+DEFAULT_CHARACTERS = 50 * 1024
+# What is asked for beyond this is held in memory for nothing: no model reads it.
+MOST_CHARACTERS = 1024 * 1024
+# Of what is cut, the first error and the last lines matter most.
+HEAD_SHARE = 2 / 5
+# As `nacre run` exits: there is no exit code of a command that was not run.
+NOT_RUN, REFUSED = 125, 126
+
+ACTION = ("commands", "timeout_ms", "max_output_length")
+ITEM = ("type", "id", "call_id", "action", "status", "environment", "caller", "created_by")
+
+DESCRIPTION = """\
+Runs shell commands with bash, one after another, each in a shell of its own, and returns stdout, stderr and the outcome
+of each. Nothing but files carries over from one command to the next: join with && what belongs together.
+
+- `timeout_ms` (default 300000) is for all commands together; then the running one is killed with everything it started.
+- `max_output_length` (characters for each command) keeps the beginning and the end; a file that the output names has
+  all of it.
+- stdin is empty and prompts are disabled. Lines in brackets at the end of stderr are notices.
+- Working directory: {cwd}"""
+
+
+class OpenAI:
+    def schema(self, scene: Scene) -> dict[str, Any]:
+        return {
+            "name": "shell",
+            "description": DESCRIPTION.format(cwd=scene.cwd),
+            "input_schema": {
+                "type": "object",
+                "properties": {
+                    "commands": {
+                        "type": "array",
+                        "items": {"type": "string"},
+                        "description": "Shell commands to run in order",
+                    },
+                    "timeout_ms": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "description": "Most milliseconds for all commands together",
+                    },
+                    "max_output_length": {
+                        "type": "integer",
+                        "minimum": 0,
+                        "description": "Most characters of stdout and stderr of each command",
+                    },
+                },
+                "required": ["commands"],
+                "additionalProperties": False,
+            },
+        }
+
+    def decode_series(self, arguments: object) -> ShellCall:
+        if not isinstance(arguments, Mapping) or "action" not in arguments:
+            return _decode_action(arguments, call_id=None)
+        call_id = _call_id_of(arguments_of(arguments, known=ITEM))
+        try:
+            return _decode_action(arguments["action"], call_id=call_id)
+        except InvalidRequestError as problem:
+            # The API waits for the answer to this call, whatever was wrong with it.
+            return ShellCall(call_id=call_id, problem=problem)
+
+    def refuse(self, error: NacreError) -> Reply:
+        return _reply([_refused(error)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShellCall:
+    """One call: its commands, and what its answer needs to know."""
+
+    requests: tuple[ShellRequest, ...] = ()
+    timeout: float = DEFAULT_SECONDS
+    max_output_length: int | None = None
+    call_id: str | None = None
+    problem: InvalidRequestError | None = None
+    """Why there is nothing to run."""
+
+    @property
+    def limit(self) -> int:
+        """How many characters of one command are shown."""
+        return min(DEFAULT_CHARACTERS if self.max_output_length is None else self.max_output_length, MOST_CHARACTERS)
+
+    @property
+    def profile(self) -> Profile:
+        return Profile(
+            contract="openai",
+            timeout=DEFAULT_SECONDS,
+            grace=5.0,
+            streams="split",
+            # A character more than is shown, so that the cut is made here and on its border.
+            capture=CaptureShape(
+                whole_bytes=CHARACTER_BYTES * (self.limit + 2),
+                head_bytes=_head_of(self.limit) + CHARACTER_BYTES,
+                tail_bytes=self.limit - _head_of(self.limit) + CHARACTER_BYTES,
+            ),
+            view=functools.partial(view, self.limit),
+            names_paths=True,
+        )
+
+    def present(self, results: Sequence[ShellResult | NacreError | None]) -> Reply:
+        # "Should be passed back with the raw output."
+        passed_back = {} if self.max_output_length is None else {"max_output_length": self.max_output_length}
+        item = {} if self.call_id is None else {"type": "shell_call_output", "call_id": self.call_id}
+        if self.problem is not None:
+            return replace(_reply([_refused(self.problem)], item | passed_back), refusal=self.problem)
+        notices: list[str] = []
+        outputs = [self._output(result, notices) for result in results]
+        return replace(_reply(outputs, item | passed_back), notices=tuple(notices))
+
+    def _output(self, result: ShellResult | NacreError | None, notices: list[str]) -> dict[str, Any]:
+        """What is answered of one command; notices are what its room has no place for."""
+        if isinstance(result, NacreError):
+            return _refused(result)
+        if result is None:
+            said = f"[not started: the commands before it took the {self.timeout:g} s of this call]\n"
+            return _entry("", said, {"type": "timeout"})
+        assert result.stderr is not None
+        stdout, stderr = _Stream.of(result.output, "stdout"), _Stream.of(result.stderr, "stderr")
+        stderr = stderr.ending_with("".join(f"[{notice}]\n" for notice in (*_endings(result), *result.notices)))
+        room, error_room = _shares(stdout.wants, stderr.wants, self.limit)
+        notices += [*stdout.unsaid(room), *stderr.unsaid(error_room)]
+        return _entry(stdout.fit(room), stderr.fit(error_room), _outcome(result))
+
+
+def view(limit: int, captured: Captured, selection: Selection = EVERYTHING) -> Output:
+    """All of a stream of at most `limit` characters; of a longer one the beginning and the end, not yet marked."""
+    text = decode(captured.whole) if captured.whole is not None else None
+    if text is None or len(text) > limit:
+        head, head_kept = fit_head(captured.head, _head_of(limit))
+        tail, tail_kept = fit_tail(captured.tail, limit - _head_of(limit))
+        truncation = Truncation(
+            kept="both",
+            omitted_bytes=captured.total_bytes - head_kept - tail_kept,
+            omitted_lines=captured.omitted_lines(head, tail),
+            head_characters=len(head),
+        )
+        return captured.shown_as(head + tail, truncation)
+    # Beside a long other stream half of the limit may be left for this one: then the rest must be on disk.
+    crowded = len(text) > limit // 2
+    nothing_yet = Truncation(kept="both", omitted_bytes=0, omitted_lines=0, head_characters=len(text))
+    return captured.shown_as(text, nothing_yet if crowded else None)
+
+
+def _head_of(limit: int) -> int:
+    return int(limit * HEAD_SHARE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stream:
+    """What can be shown of a stream: all of it, or its two ends."""
+
+    name: str
+    head: str
+    tail: str
+    whole: bool
+    total_bytes: int
+    path: str | None
+    """Where all of it is."""
+
+    @classmethod
+    def of(cls, output: Output, name: str) -> _Stream:
+        cut = output.truncation
+        border = len(output.text) if cut is None else cut.head_characters
+        return cls(
+            name=name,
+            head=output.text[:border],
+            tail=output.text[border:],
+            whole=cut is None or not cut.omitted_bytes,
+            total_bytes=output.total_bytes,
+            path=None if output.artifact is None else output.artifact.path,
+        )
+
+    def ending_with(self, text: str) -> _Stream:
+        shown = self.head + self.tail
+        glue = "\n" if text and shown and not shown.endswith("\n") else ""
+        return replace(self, tail=f"{self.tail}{glue}{text}")
+
+    @property
+    def wants(self) -> int:
+        """How many characters it would take."""
+        length = len(self.head) + len(self.tail)
+        return length if self.whole else length + len(self._mark)
+
+    def fit(self, room: int) -> str:
+        """At most `room` characters; where something is left out, it says so."""
+        if self.whole and self.wants <= room:
+            return self.head + self.tail
+        mark = "…" if self.unsaid(room) else self._mark
+        left = room - len(mark)
+        if left < 0:
+            return ""
+        # Of a whole stream both ends are cut from all of it.
+        head, tail = (self.head + self.tail,) * 2 if self.whole else (self.head, self.tail)
+        head_kept = min(len(head), _head_of(left))
+        tail_kept = min(len(tail), left - head_kept)
+        return head[:head_kept] + mark + tail[len(tail) - tail_kept :]
+
+    def unsaid(self, room: int) -> list[str]:
+        """What there is too little room to say of what is left out."""
+        if (self.whole and self.wants <= room) or room >= 2 * len(self._mark):
+            return []
+        return [self._mark.strip("\n[… ]")]
+
+    @property
+    def _mark(self) -> str:
+        where = f"; all of it: {self.path}" if self.path is not None else " and not kept"
+        return f"\n[… the middle of {self.total_bytes} bytes of {self.name} is left out{where} …]\n"
+
+
+def _shares(first: int, second: int, limit: int) -> tuple[int, int]:
+    """How many characters each of two streams may take: what one does not need, the other has."""
+    half = limit // 2
+    if first <= half:
+        return first, limit - first
+    if second <= half:
+        return limit - second, second
+    return limit - half, half
+
+
+def _endings(result: ShellResult) -> list[str]:
+    """What an exit code cannot say of the end."""
+    match result.outcome:
+        case Stopped(by):
+            return [f"command cancelled: {by}"]
+        case Lost(reason):
+            return [f"could not run: how the command ended is not known: {reason}"]
+    return []
+
+
+def _outcome(result: ShellResult) -> dict[str, Any]:
+    if isinstance(result.outcome, TimedOut):
+        return {"type": "timeout"}
+    return {"type": "exit", "exit_code": NOT_RUN if result.exit_code is None else result.exit_code}
+
+
+def _entry(stdout: str, stderr: str, outcome: Mapping[str, Any]) -> dict[str, Any]:
+    return {"stdout": stdout, "stderr": stderr, "outcome": outcome}
+
+
+def _refused(error: NacreError) -> dict[str, Any]:
+    code = REFUSED if isinstance(error, RefusedError) else NOT_RUN
+    return _entry("", f"{error}\n", {"type": "exit", "exit_code": code})
+
+
+def _reply(outputs: list[dict[str, Any]], more: Mapping[str, Any] | None = None) -> Reply:
+    return Reply(
+        text="".join(output["stdout"] + output["stderr"] for output in outputs),
+        is_error=any(output["outcome"] != {"type": "exit", "exit_code": 0} for output in outputs),
+        details={"outcomes": [output["outcome"] for output in outputs]},
+        bare={**(more or {}), "output": outputs},
+    )
+
+
+def _decode_action(arguments: object, *, call_id: str | None) -> ShellCall:
+    fields = arguments_of(arguments, known=ACTION)
+    timeout, notices = _limit_of(fields)
+    return ShellCall(
+        requests=tuple(ShellRequest(command=command, notices=notices) for command in _commands_of(fields)),
+        timeout=timeout,
+        max_output_length=number_of(fields, "max_output_length", least=0),
+        call_id=call_id,
+    )
+
+
+def _call_id_of(item: Mapping[str, Any]) -> str:
+    kind, call_id = item.get("type", "shell_call"), item.get("call_id")
+    if kind != "shell_call":
+        raise InvalidRequestError(f"field 'type' must be 'shell_call', got {show(kind)}", field="type")
+    if not isinstance(call_id, str) or not call_id:
+        raise InvalidRequestError(f"field 'call_id' must be a text, got {show(call_id)}", field="call_id")
+    return call_id
+
+
+def _limit_of(fields: Mapping[str, Any]) -> tuple[float, tuple[str, ...]]:
+    """Seconds, and the notice when they are not those that were asked for."""
+    milliseconds = number_of(fields, "timeout_ms", least=1)
+    if milliseconds is None:
+        return DEFAULT_SECONDS, ()
+    # Compared as whole numbers: one of JSON can be too large for a float.
+    if milliseconds > LONGEST_SECONDS * 1000:
+        return LONGEST_SECONDS, (f"timeout_ms is at most {LONGEST_SECONDS * 1000:.0f}; that is the limit now",)
+    return milliseconds / 1000, ()
+
+
+def _commands_of(fields: Mapping[str, Any]) -> list[str]:
+    commands = fields.get("commands")
+    if not isinstance(commands, list) or not commands:
+        raise InvalidRequestError(
+            f"field 'commands' must be a list of one shell command or more, got {show(commands)}", field="commands"
+        )
+    for index, command in enumerate(commands):
+        place = f"commands[{index}]"
+        if not isinstance(command, str):
+            raise InvalidRequestError(f"field '{place}' must be a string, got {show(command)}", field=place)
+        check_command(command, field=place)
+    return commands

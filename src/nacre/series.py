@@ -1,0 +1,37 @@
+"""Several commands of one call, one after another under one limit."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from nacre.contracts.contract import Series
+from nacre.engine import Engine
+from nacre.errors import NacreError
+from nacre.execution.live import LiveTail
+from nacre.result import ShellResult, TimedOut
+
+
+async def run_series(
+    engine: Engine, series: Series, *, cwd: str, live: LiveTail | None = None
+) -> list[ShellResult | NacreError | None]:
+    """What became of each command: its result, why it was not run, or None when no time was left for it.
+
+    A command that fails or is refused does not keep the next one from running: they are separate, as bash calls are.
+    """
+    results: list[ShellResult | NacreError | None] = []
+    started = time.monotonic()
+    over = False
+    for request in series.requests:
+        left = series.timeout - (time.monotonic() - started)
+        if over or left <= 0:
+            results.append(None)
+            continue
+        try:
+            result = await engine.run(replace(request, timeout=left), series.profile, cwd=cwd, live=live)
+        except NacreError as error:
+            results.append(error)
+        else:
+            results.append(result)
+            over = isinstance(result.outcome, TimedOut)
+    return results
