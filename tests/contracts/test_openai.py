@@ -22,8 +22,8 @@ from nacre.contracts.openai import (
     REFUSED,
     OpenAI,
     ShellCall,
-    view,
 )
+from nacre.contracts.two_streams import view
 from nacre.output.capture import Captured
 from nacre.result import Exited, Lost, Output, ShellResult, Stopped
 from nacre.settings import ExecutionSettings, Settings

@@ -13,12 +13,11 @@ from typing import Any
 
 from nacre.contracts.contract import Reply, Scene
 from nacre.contracts.fields import arguments_of, number_of, show
+from nacre.contracts.two_streams import Stream, capture_of, shares, view
 from nacre.errors import InvalidRequestError, NacreError, RefusedError
-from nacre.output.capture import EVERYTHING, Captured, Selection
-from nacre.output.decode import CHARACTER_BYTES, decode, fit_head, fit_tail
-from nacre.profile import CaptureShape, Profile
+from nacre.profile import Profile
 from nacre.request import ShellRequest, check_command
-from nacre.result import Lost, Output, ShellResult, Stopped, TimedOut, Truncation
+from nacre.result import Lost, ShellResult, Stopped, TimedOut
 
 DEFAULT_SECONDS = 300.0
 # Nothing that is waited for takes a day.
@@ -26,8 +25,6 @@ LONGEST_SECONDS = 24 * 3600.0
 DEFAULT_CHARACTERS = 50 * 1024
 # What is asked for beyond this is held in memory for nothing: no model reads it.
 MOST_CHARACTERS = 1024 * 1024
-# Of what is cut, the first error and the last lines matter most.
-HEAD_SHARE = 2 / 5
 # As `nacre run` exits: there is no exit code of a command that was not run.
 NOT_RUN, REFUSED = 125, 126
 
@@ -111,12 +108,7 @@ class ShellCall:
             timeout=DEFAULT_SECONDS,
             grace=5.0,
             streams="split",
-            # A character more than is shown, so that the cut is made here and on its border.
-            capture=CaptureShape(
-                whole_bytes=CHARACTER_BYTES * (self.limit + 2),
-                head_bytes=_head_of(self.limit) + CHARACTER_BYTES,
-                tail_bytes=self.limit - _head_of(self.limit) + CHARACTER_BYTES,
-            ),
+            capture=capture_of(self.limit),
             view=functools.partial(view, self.limit),
             names_paths=True,
         )
@@ -139,106 +131,11 @@ class ShellCall:
             said = f"[not started: the commands before it took the {self.timeout:g} s of this call]\n"
             return _entry("", said, {"type": "timeout"})
         assert result.stderr is not None
-        stdout, stderr = _Stream.of(result.output, "stdout"), _Stream.of(result.stderr, "stderr")
+        stdout, stderr = Stream.of(result.output, "stdout"), Stream.of(result.stderr, "stderr")
         stderr = stderr.ending_with("".join(f"[{notice}]\n" for notice in (*_endings(result), *result.notices)))
-        room, error_room = _shares(stdout.wants, stderr.wants, self.limit)
+        room, error_room = shares(stdout.wants, stderr.wants, self.limit)
         notices += [*stdout.unsaid(room), *stderr.unsaid(error_room)]
         return _entry(stdout.fit(room), stderr.fit(error_room), _outcome(result))
-
-
-def view(limit: int, captured: Captured, selection: Selection = EVERYTHING) -> Output:
-    """All of a stream of at most `limit` characters; of a longer one the beginning and the end, not yet marked."""
-    text = decode(captured.whole) if captured.whole is not None else None
-    if text is None or len(text) > limit:
-        head, head_kept = fit_head(captured.head, _head_of(limit))
-        tail, tail_kept = fit_tail(captured.tail, limit - _head_of(limit))
-        truncation = Truncation(
-            kept="both",
-            omitted_bytes=captured.total_bytes - head_kept - tail_kept,
-            omitted_lines=captured.omitted_lines(head, tail),
-            head_characters=len(head),
-        )
-        return captured.shown_as(head + tail, truncation)
-    # Beside a long other stream half of the limit may be left for this one: then the rest must be on disk.
-    crowded = len(text) > limit // 2
-    nothing_yet = Truncation(kept="both", omitted_bytes=0, omitted_lines=0, head_characters=len(text))
-    return captured.shown_as(text, nothing_yet if crowded else None)
-
-
-def _head_of(limit: int) -> int:
-    return int(limit * HEAD_SHARE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Stream:
-    """What can be shown of a stream: all of it, or its two ends."""
-
-    name: str
-    head: str
-    tail: str
-    whole: bool
-    total_bytes: int
-    path: str | None
-    """Where all of it is."""
-
-    @classmethod
-    def of(cls, output: Output, name: str) -> _Stream:
-        cut = output.truncation
-        border = len(output.text) if cut is None else cut.head_characters
-        return cls(
-            name=name,
-            head=output.text[:border],
-            tail=output.text[border:],
-            whole=cut is None or not cut.omitted_bytes,
-            total_bytes=output.total_bytes,
-            path=None if output.artifact is None else output.artifact.path,
-        )
-
-    def ending_with(self, text: str) -> _Stream:
-        shown = self.head + self.tail
-        glue = "\n" if text and shown and not shown.endswith("\n") else ""
-        return replace(self, tail=f"{self.tail}{glue}{text}")
-
-    @property
-    def wants(self) -> int:
-        """How many characters it would take."""
-        length = len(self.head) + len(self.tail)
-        return length if self.whole else length + len(self._mark)
-
-    def fit(self, room: int) -> str:
-        """At most `room` characters; where something is left out, it says so."""
-        if self.whole and self.wants <= room:
-            return self.head + self.tail
-        mark = "…" if self.unsaid(room) else self._mark
-        left = room - len(mark)
-        if left < 0:
-            return ""
-        # Of a whole stream both ends are cut from all of it.
-        head, tail = (self.head + self.tail,) * 2 if self.whole else (self.head, self.tail)
-        head_kept = min(len(head), _head_of(left))
-        tail_kept = min(len(tail), left - head_kept)
-        return head[:head_kept] + mark + tail[len(tail) - tail_kept :]
-
-    def unsaid(self, room: int) -> list[str]:
-        """What there is too little room to say of what is left out."""
-        if (self.whole and self.wants <= room) or room >= 2 * len(self._mark):
-            return []
-        return [self._mark.strip("\n[… ]")]
-
-    @property
-    def _mark(self) -> str:
-        where = f"; all of it: {self.path}" if self.path is not None else " and not kept"
-        return f"\n[… the middle of {self.total_bytes} bytes of {self.name} is left out{where} …]\n"
-
-
-def _shares(first: int, second: int, limit: int) -> tuple[int, int]:
-    """How many characters each of two streams may take: what one does not need, the other has."""
-    half = limit // 2
-    if first <= half:
-        return first, limit - first
-    if second <= half:
-        return limit - second, second
-    return limit - half, half
 
 
 def _endings(result: ShellResult) -> list[str]:
