@@ -18,7 +18,7 @@ from pathlib import Path
 from nacre.artifacts.excerpt import LIMIT_BYTES, read_tail, read_window, search
 from nacre.backends.spares import spares
 from nacre.backends.wardens import warden
-from nacre.engine import SETTLE_SECONDS
+from nacre.keeping import SETTLE_SECONDS
 from nacre.jobs.liveness import RunnerLock
 from nacre.jobs.polling import Scans, poll
 from nacre.jobs.reading import JobFile

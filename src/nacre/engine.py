@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
+import functools
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -24,35 +24,29 @@ from nacre.errors import (
     ArtifactError,
     BackendUnavailableError,
     DeniedError,
-    JobError,
     NacreError,
 )
-from nacre.execution.capture import Capture, Nowhere, Passthrough
+from nacre.execution.capture import Capture, Passthrough
 from nacre.execution.live import LiveTail
 from nacre.execution.run import Run
 from nacre.execution.summary import notices_of, outcome_of, producers_ending
-from nacre.jobs.notices import claim, output_of
-from nacre.jobs.status import outcome_of as job_outcome
-from nacre.jobs.table import Job, JobTable
 from nacre.output.capture import Selection
 from nacre.planning.plan import Plan, plan
 from nacre.policy.approval import Approver, approve, is_guarded, judge
 from nacre.policy.verdict import Verdict
 from nacre.process import Backend, Ending
-from nacre.profile import Background, Profile
+from nacre.profile import Profile
 from nacre.request import ShellRequest
 from nacre.result import Output, ShellResult, TimedOut
 from nacre.settings import Settings
 from nacre.surroundings import environment
-from nacre.warden import children, record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nacre.jobs.table import JobTable
 
 # How long the artifact store may grow before its age and size are looked at again.
 PRUNE_SECONDS = 600.0
-
-
-# A job that cannot even begin has ended this long after it was asked for: its caller should read that, not that it was
-# started. On a busy machine the notice of its end tells it instead.
-SETTLE_SECONDS = 0.015
 
 
 class Engine:
@@ -69,13 +63,18 @@ class Engine:
         self.settings = settings
         self.state_dir = state_dir
         self.artifacts = ArtifactStore(state_dir / "artifacts")
-        self.jobs = JobTable(state_dir)
         self._audit = AuditLog(state_dir, cap_bytes=settings.log.log_cap_bytes)
         self._environ = environ
         self._approver = approver
         self._backends: dict[bool, Backend] = {}
         self._prune_at = 0.0
-        self._prune_jobs_at = 0.0
+
+    @functools.cached_property
+    def jobs(self) -> JobTable:
+        # Most calls never need it, and it takes a fifth of the time to load the engine.
+        from nacre.jobs.table import JobTable
+
+        return JobTable(self.state_dir)
 
     def close(self) -> None:
         """Give back what the engine holds open; it may be used again."""
@@ -252,91 +251,6 @@ class Engine:
                 max_age_seconds=settings.artifact_days * 86400, max_total_bytes=settings.artifact_store_bytes
             )
 
-    # Keep as a job.
-
-    async def background(self, request: ShellRequest, profile: Profile, *, cwd: str) -> Background:
-        """Start the command as a job that outlives this program."""
-        planned = await self.prepare(request, profile, cwd=cwd)
-        try:
-            job_id, pid, directory, ended = await self._start_job(planned, profile)
-        except NacreError as error:
-            self.log(profile, planned, {"outcome": "not started", "error": str(error)})
-            raise
-        problem = self.log(profile, planned, {"outcome": "background", "jobId": job_id, "pid": pid})
-        # Who finds the delivery taken has been told by the notice; this answer then only says that it was started.
-        told = ended if ended is not None and claim(ended) else None
-        return Background(
-            job_id=job_id,
-            pid=pid,
-            output_file=str(directory / record.OUTPUT),
-            preview=output_of(told) if told is not None else "",
-            outcome=job_outcome(told) if told is not None else None,
-            exit_code=told.record.get("exitCode") if told is not None else None,
-            label=planned.label,
-            timeout=planned.command.timeout,
-            requested_timeout=request.requested_timeout,
-            notices=(*request.notices, *([problem] if problem else [])),
-        )
-
-    async def _start_job(self, planned: Plan, profile: Profile) -> tuple[str, int, Path, Job | None]:
-        """Start it; its id, pid and directory, and the job if it has ended at once."""
-        job_id, directory = self.allot_job()
-        spec = self.job_spec(planned, profile, job_id, directory)
-        command = planned.command
-        try:
-            if planned.request.terminal:
-                command = replace(command, stdin=str(_make_fifo(directory)))
-            run = Run.start(self.backend_for(profile), command, Nowhere(), job=spec)
-            try:
-                pid = await run.announced()
-                if profile.keeps:
-                    await asyncio.wait([run.finished], timeout=max(0.0, SETTLE_SECONDS - run.elapsed))
-                return job_id, pid, directory, self.jobs.get(job_id) if run.finished.done() else None
-            except asyncio.CancelledError:
-                # Nobody will hear of this job: a cancelled call leaves nothing running.
-                await run.end()
-                raise
-            finally:
-                run.release()
-        except NacreError:
-            self.jobs.discard(directory)
-            raise
-
-    def allot_job(self) -> tuple[str, Path]:
-        """A new job's id and directory; old jobs are forgotten on the way, seldom, because every record is read.
-
-        Raises:
-            JobLimitError: too many run already.
-        """
-        settings = self.settings.jobs
-        now = time.monotonic()
-        if now >= self._prune_jobs_at:
-            self._prune_jobs_at = now + PRUNE_SECONDS
-            self.jobs.prune(max_age_seconds=settings.job_hours * 3600)
-        return self.jobs.allot(most=settings.max_jobs)
-
-    def job_spec(self, planned: Plan, profile: Profile, job_id: str, directory: Path) -> dict[str, Any]:
-        """What the far side must know to keep a command; the hidden values go over the socket, never to disk."""
-        settings = self.settings.jobs
-        return {
-            "directory": str(directory),
-            "headBytes": settings.job_head_bytes,
-            "capBytes": settings.job_cap_bytes,
-            "hidden": [(name, form.decode("latin-1")) for name, form in planned.redactor.to_forms()],
-            "record": {
-                "id": job_id,
-                "command": planned.redactor.redact_text(planned.request.command),
-                "label": planned.label,
-                "cwd": planned.command.cwd,
-                "contract": profile.contract,
-                "timeout": planned.command.timeout,
-                "startedAt": time.time(),
-                "completionLine": profile.completion_line,
-                "ownerPid": os.getpid(),
-                "ownerStart": children.start_time(os.getpid()),
-            },
-        }
-
 
 def _direct(reason: str, *, mark: bool) -> Backend:
     from nacre.backends.direct import DirectBackend
@@ -352,16 +266,6 @@ def _guarded(planned: Plan) -> Plan:
     if prologue is None:
         return planned
     return replace(planned, command=replace(planned.command, prologue=prologue))
-
-
-def _make_fifo(directory: Path) -> Path:
-    """The standard input of a job that can be written to, from any process of the same user."""
-    path = directory / "stdin"
-    try:
-        os.mkfifo(path, 0o600)
-    except OSError as error:
-        raise JobError(f"the job's standard input could not be made: {error.strerror}") from error
-    return path
 
 
 def _entry(result: ShellResult) -> dict[str, Any]:

@@ -7,23 +7,32 @@ the caller stopped. Nothing is restarted, nothing is lost in between.
 from __future__ import annotations
 
 import asyncio
+import os
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from nacre.engine import Engine
 from nacre.errors import BackendError, JobError, NacreError
-from nacre.execution.capture import Capture
+from nacre.execution.capture import Capture, Nowhere
 from nacre.execution.event import happened
 from nacre.execution.live import LiveTail
 from nacre.execution.run import Run
+from nacre.jobs.notices import claim, output_of
+from nacre.jobs.status import outcome_of as job_outcome
+from nacre.jobs.table import Job
 from nacre.output.sizes import human_size
 from nacre.planning.plan import Plan
 from nacre.profile import Background, Profile
 from nacre.request import ShellRequest
 from nacre.result import Output, ShellResult
 from nacre.until import Until
-from nacre.warden import record
+from nacre.warden import children, record
+
+# A job that cannot even begin has ended this long after it was asked for: its caller should read that, not that it was
+# started. On a busy machine the notice of its end tells it instead.
+SETTLE_SECONDS = 0.015
 
 Kept = Literal["window", "event"]
 
@@ -149,8 +158,8 @@ async def _finish(
 
 async def _keep(engine: Engine, run: Run, planned: Plan, profile: Profile, capture: Capture, why: Kept) -> Background:
     """Make the running command a job."""
-    job_id, directory = engine.allot_job()
-    spec = engine.job_spec(planned, profile, job_id, directory)
+    job_id, directory = _allot_job(engine)
+    spec = _job_spec(engine, planned, profile, job_id, directory)
     spec["record"]["startedAt"] = run.started_at
     if planned.request.lifted is not None:
         spec["record"]["producer"] = planned.request.lifted.producer
@@ -209,8 +218,8 @@ def _background(
 
 async def _adopt(engine: Engine, run: Run, planned: Plan, profile: Profile) -> str:
     """Make what the finished command left running a job of its own."""
-    job_id, directory = engine.allot_job()
-    spec = engine.job_spec(planned, profile, job_id, directory)
+    job_id, directory = _allot_job(engine)
+    spec = _job_spec(engine, planned, profile, job_id, directory)
     survivor = run.survivors[0]
     command = planned.redactor.redact_text(" ".join(survivor.argv))
     spec["record"] |= {"command": command, "label": command[:120], "timeout": None, "from": planned.label}
@@ -220,3 +229,97 @@ async def _adopt(engine: Engine, run: Run, planned: Plan, profile: Profile) -> s
         engine.jobs.discard(directory)
         raise
     return job_id
+
+
+async def start_in_background(engine: Engine, request: ShellRequest, profile: Profile, *, cwd: str) -> Background:
+    """Start the command as a job that outlives this program."""
+    planned = await engine.prepare(request, profile, cwd=cwd)
+    try:
+        job_id, pid, directory, ended = await _start_job(engine, planned, profile)
+    except NacreError as error:
+        engine.log(profile, planned, {"outcome": "not started", "error": str(error)})
+        raise
+    problem = engine.log(profile, planned, {"outcome": "background", "jobId": job_id, "pid": pid})
+    # Who finds the delivery taken has been told by the notice; this answer then only says that it was started.
+    told = ended if ended is not None and claim(ended) else None
+    return Background(
+        job_id=job_id,
+        pid=pid,
+        output_file=str(directory / record.OUTPUT),
+        preview=output_of(told) if told is not None else "",
+        outcome=job_outcome(told) if told is not None else None,
+        exit_code=told.record.get("exitCode") if told is not None else None,
+        label=planned.label,
+        timeout=planned.command.timeout,
+        requested_timeout=request.requested_timeout,
+        notices=(*request.notices, *([problem] if problem else [])),
+    )
+
+
+async def _start_job(engine: Engine, planned: Plan, profile: Profile) -> tuple[str, int, Path, Job | None]:
+    """Start it; its id, pid and directory, and the job if it has ended at once."""
+    job_id, directory = _allot_job(engine)
+    spec = _job_spec(engine, planned, profile, job_id, directory)
+    command = planned.command
+    try:
+        if planned.request.terminal:
+            command = replace(command, stdin=str(_make_fifo(directory)))
+        run = Run.start(engine.backend_for(profile), command, Nowhere(), job=spec)
+        try:
+            pid = await run.announced()
+            if profile.keeps:
+                await asyncio.wait([run.finished], timeout=max(0.0, SETTLE_SECONDS - run.elapsed))
+            return job_id, pid, directory, engine.jobs.get(job_id) if run.finished.done() else None
+        except asyncio.CancelledError:
+            # Nobody will hear of this job: a cancelled call leaves nothing running.
+            await run.end()
+            raise
+        finally:
+            run.release()
+    except NacreError:
+        engine.jobs.discard(directory)
+        raise
+
+
+def _allot_job(engine: Engine) -> tuple[str, Path]:
+    """A new job's id and directory.
+
+    Raises:
+        JobLimitError: too many run already.
+    """
+    settings = engine.settings.jobs
+    engine.jobs.prune_seldom(max_age_seconds=settings.job_hours * 3600)
+    return engine.jobs.allot(most=settings.max_jobs)
+
+
+def _job_spec(engine: Engine, planned: Plan, profile: Profile, job_id: str, directory: Path) -> dict[str, Any]:
+    """What the far side must know to keep a command; the hidden values go over the socket, never to disk."""
+    settings = engine.settings.jobs
+    return {
+        "directory": str(directory),
+        "headBytes": settings.job_head_bytes,
+        "capBytes": settings.job_cap_bytes,
+        "hidden": [(name, form.decode("latin-1")) for name, form in planned.redactor.to_forms()],
+        "record": {
+            "id": job_id,
+            "command": planned.redactor.redact_text(planned.request.command),
+            "label": planned.label,
+            "cwd": planned.command.cwd,
+            "contract": profile.contract,
+            "timeout": planned.command.timeout,
+            "startedAt": time.time(),
+            "completionLine": profile.completion_line,
+            "ownerPid": os.getpid(),
+            "ownerStart": children.start_time(os.getpid()),
+        },
+    }
+
+
+def _make_fifo(directory: Path) -> Path:
+    """The standard input of a job that can be written to, from any process of the same user."""
+    path = directory / "stdin"
+    try:
+        os.mkfifo(path, 0o600)
+    except OSError as error:
+        raise JobError(f"the job's standard input could not be made: {error.strerror}") from error
+    return path

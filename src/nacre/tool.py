@@ -22,7 +22,7 @@ from nacre.execution.live import INTERVAL_SECONDS, LiveTail
 from nacre.jobs.notices import completions, text_of
 from nacre.jobs.status import details_of, status_of
 from nacre.jobs.table import Job
-from nacre.keeping import Patience, run_or_keep
+from nacre.keeping import Patience, run_or_keep, start_in_background
 from nacre.planning.normalise import normalise
 from nacre.planning.urls import Resolver, UrlRouter
 from nacre.policy.approval import Approver
@@ -160,7 +160,7 @@ class Tool:
             can_lift = engine.backend_for(profile).keeps
             request = normalise(request, engine.settings, self.urls, tools=self._tools, can_lift=can_lift)
         if request.mode == "background":
-            return await engine.background(request, profile, cwd=self.cwd)
+            return await start_in_background(engine, request, profile, cwd=self.cwd)
         if profile.keeps:
             patience = Patience(_window(request, engine.settings), request.until)
             return await run_or_keep(engine, request, profile, cwd=self.cwd, patience=patience, live=live)

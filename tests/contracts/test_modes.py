@@ -17,6 +17,7 @@ from nacre import audit, engine
 from nacre.contracts.contract import Reply
 from nacre.contracts.modes import LIMIT_BYTES, SNIP_BYTES, Modes, view
 from nacre.jobs.table import JobTable
+from nacre.keeping import start_in_background
 from nacre.output.capture import Captured
 from nacre.output.window import Window
 from nacre.profile import Background
@@ -362,7 +363,7 @@ async def test_the_limit_of_a_background_job_is_enforced_and_recorded() -> None:
     """REQ-BASH-002, REQ-BASH-003: the 24 h limit, here with a shorter one."""
     contract = Modes()
     request = ShellRequest(command="echo early; sleep 1000", timeout=0.3, mode="background")
-    started = await engine.from_environment().background(request, contract.profile, cwd=os.getcwd())
+    started = await start_in_background(engine.from_environment(), request, contract.profile, cwd=os.getcwd())
     job = await ended(Path(started.output_file))
     assert (job["state"], job["exitCode"]) == ("timed_out", None)
     assert Path(started.output_file).read_text(encoding="utf-8") == (

@@ -16,6 +16,7 @@ from nacre import Exited, Lost, Tool, run
 from nacre.contracts.modes import Modes
 from nacre.engine import from_environment
 from nacre.jobs.table import Job, JobTable
+from nacre.keeping import start_in_background
 from nacre.request import ShellRequest
 from nacre.warden import children
 
@@ -128,7 +129,7 @@ async def test_case_79_kill_of_the_group_is_recorded_and_completed_once(home: Pa
 async def test_case_82_limit_of_a_job_is_enforced_on_everything_it_started(home: Path, sleeper: str) -> None:
     """The same path as the 24 h limit of a background job, with a short one."""
     request = ShellRequest(command=f"setsid sleep {sleeper} & echo up; sleep {sleeper}", timeout=0.3, mode="background")
-    job_id = (await from_environment().background(request, Modes.profile, cwd="/")).job_id
+    job_id = (await start_in_background(from_environment(), request, Modes.profile, cwd="/")).job_id
     job = await asyncio.to_thread(ended, home, job_id)
     assert (job.state, completion(job)) == ("timed_out", "failed: timed out after 0.3s")
     assert with_argument(sleeper) == []

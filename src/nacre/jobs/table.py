@@ -25,6 +25,9 @@ _DIRECTORY = re.compile(rf"{PREFIX}([1-9]\d*)\Z")
 # A directory whose runner has not written a record by now never will: its caller died in between.
 UNBORN_SECONDS = 60.0
 
+# How long old jobs may stay before they are looked for again.
+PRUNE_SECONDS = 600.0
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -72,6 +75,7 @@ class Listing:
 class JobTable:
     def __init__(self, state_dir: Path) -> None:
         self.root = state_dir / "jobs"
+        self._prune_at = 0.0
 
     def allot(self, *, most: int | None = None) -> tuple[str, Path]:
         """A new id and its empty directory, unique on this state directory.
@@ -149,6 +153,13 @@ class JobTable:
             else:
                 _signal(job.record["pid"], job.record.get("pidStart"), signal.SIGKILL)
         return job
+
+    def prune_seldom(self, *, max_age_seconds: float) -> None:
+        """Forget old jobs on the way, but seldom, because every record is read."""
+        now = time.monotonic()
+        if now >= self._prune_at:
+            self._prune_at = now + PRUNE_SECONDS
+            self.prune(max_age_seconds=max_age_seconds)
 
     def prune(self, *, max_age_seconds: float) -> int:
         """Forget jobs that ended longer ago than this."""
