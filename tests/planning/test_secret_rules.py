@@ -99,6 +99,7 @@ SECRET_VALUES = [
     "LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQpNSUlFcEFJQkFBS0NBUUVB",
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl",
     "Bearer abcdef123456",
+    "Bearer abcdefghijklmnopqrstuvwxyz",
     "Basic dXNlcjpwYXNz",
     "Authorization: token abcdef123456",
     "X-Api-Key: abcdef123456",

@@ -53,6 +53,16 @@ def _rule(command: str, profile: Profile) -> str | None:
         ("echo . > l; git add --pathspec-from-file=l", "no_blind_git_add"),
         ("git send-pack origin +main", "no_force_push"),
         ("git push -nf --no-dry-run", "no_force_push"),
+        ("rm -rf [a-zA-Z]*", "no_dangerous_rm"),
+        ("rm -rf [[:alnum:]]*", "no_dangerous_rm"),
+        ("yes | rm -ri /", "no_dangerous_rm"),
+        ("rm -ri .git < answers", "no_dangerous_rm"),
+        ("PAGER='rm -rf /' man ls", "no_dangerous_rm"),
+        ("PROMPT_COMMAND='rm -rf ~' bash -i", "no_dangerous_rm"),
+        ("rm -ri .git", None),
+        ("rm -rf [0-9]*", None),
+        ("rm -rf v[[:digit:]]*", None),
+        ("GIT_PAGER='git column' git log", None),
         ("bash -n -c 'rm -rf /'", None),
         ("cat commands.txt | parallel", None),
         ("parallel", None),
@@ -60,6 +70,21 @@ def _rule(command: str, profile: Profile) -> str | None:
 )
 def test_what_was_wrong_once_stays_right(command: str, rule: str | None) -> None:
     assert _rule(command, "default") == rule
+
+
+@pytest.mark.parametrize(
+    ("command", "rule"),
+    [
+        ("git switch -f main", "extended"),
+        ("at now + 1 minute <<< reboot", "extended"),
+        ("pkill -9 -u root", "extended"),
+        ("killall -u me", "extended"),
+        ("pkill -u me node", None),
+        ("killall node", None),
+    ],
+)
+def test_what_the_strict_profile_got_wrong_once_stays_right(command: str, rule: str | None) -> None:
+    assert _rule(command, "strict") == rule
 
 
 @pytest.mark.parametrize(

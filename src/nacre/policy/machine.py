@@ -256,8 +256,13 @@ def _kill(invocation: Invocation) -> str | None:
 
 def _pkill(invocation: Invocation) -> str | None:
     operands = [plain(word) for word in _operands(invocation)]
-    everything = bool(operands) and operands[-1] in (".", ".*", "", "*")
-    return "every process would be killed" if everything else None
+    if bool(operands) and operands[-1] in (".", ".*", "", "*"):
+        return "every process would be killed"
+    users = {"-u", "-U", "--euid", "--uid", "--user"}
+    words = [plain(word) for word in invocation.argv[1:]]
+    named = [i + 1 for i, word in enumerate(words) if word in users]
+    rest = [word for i, word in enumerate(words) if i not in named and not word.startswith("-")]
+    return "every process of a user would be killed" if named and not rest else None
 
 
 def _power(invocation: Invocation) -> str | None:
@@ -359,6 +364,7 @@ _CHECKS: Final[dict[str, _Check]] = {
     "badblocks": _partition,
     "kill": _kill,
     "pkill": _pkill,
+    "killall": _pkill,
     "killall5": _power,
     "shutdown": _power,
     "reboot": _power,

@@ -47,7 +47,8 @@ def check(invocation: Invocation) -> str | None:
             staged_only = ("--staged" in words or "S" in flags) and not ("--worktree" in words or "W" in flags)
             return "uncommitted work would be lost" if whole and not staged_only else None
         case "switch":
-            return "uncommitted work would be lost" if "--discard-changes" in words else None
+            forced = "f" in flags or not {"--force", "--discard-changes"}.isdisjoint(words)
+            return "uncommitted work would be lost" if forced else None
         case "stash":
             return "stashed work would be lost" if operands[:1] in (["clear"], ["drop"]) else None
         case "rm":

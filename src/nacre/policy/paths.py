@@ -6,10 +6,11 @@ a shielded one a name. The answer is a reason to show, or None.
 
 import re
 from dataclasses import dataclass
+from string import ascii_lowercase
 from typing import Final, Literal
 
 from nacre.script.alphabet import HOME, MARKS, OPAQUE, OUTSIDE, PWD, TOPLEVEL, UNKNOWN, plain
-from nacre.script.patterns import matches
+from nacre.script.patterns import BRACKET, matches
 
 _SYSTEM: Final = frozenset(
     """
@@ -98,6 +99,9 @@ def _everything(name: str) -> bool:
     if "*" not in name:
         return False
     body = name.removeprefix(".").removeprefix(".").removeprefix("[!.]").removeprefix("[^.]")
+    if "[" in body and not BRACKET.sub("", body).strip("*?"):
+        # `[a-z]*` and `[!x]*`: what is left out is the exception.
+        return sum(matches(body, letter) for letter in ascii_lowercase) > len(ascii_lowercase) // 2
     return "*" in body and not body.strip("*?")
 
 

@@ -73,12 +73,21 @@ def removal(argv: tuple[str, ...]) -> Removal | None:
 def dangerous_targets(invocation: Invocation) -> Iterator[tuple[str, str]]:
     """The critical targets of a recursive rm, each with the reason."""
     call = removal(invocation.argv)
-    if call is None or not call.recursive or call.asks:
+    if call is None or not call.recursive:
+        return
+    if call.asks and not _answered(invocation):
         return
     for target in call.targets:
         reason = critical_reason(target, invocation.directory)
         if reason is not None:
             yield target, reason
+
+
+def _answered(invocation: Invocation) -> bool:
+    """Whether something but the empty standard input, which says no, answers what rm asks."""
+    fed = bool(invocation.upstream) or invocation.stdin is not None
+    # xargs and parallel read the pipe themselves; what they start gets nothing.
+    return fed and not {"xargs", "parallel"} & set(invocation.via)
 
 
 def looks_like_removal(argv: tuple[str, ...]) -> bool:

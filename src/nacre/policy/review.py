@@ -154,8 +154,10 @@ def _extended_verdict(reading: Reading, budget: Budget) -> Verdict | None:
             for script in embedded.embedded_scripts(invocation):
                 inner = read_script(script, budget=budget)
                 denial = built_in_verdict(inner)
-                if denial is not None:
-                    reason = f"it would store or hand over the command {denial.subject.partition(': ')[0]!r}"
+                stopped = next((item for item in inner.invocations if machine.check(item) is not None), None)
+                if denial is not None or stopped is not None:
+                    subject = denial.subject.partition(": ")[0] if denial is not None else str(stopped)
+                    reason = f"it would store or hand over the command {subject!r}"
                     break
         if reason is not None:
             return _extended(reason, invocation.span, str(invocation))

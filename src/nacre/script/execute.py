@@ -30,6 +30,27 @@ _SOUGHT: Final = frozenset(("rm", "git")) | SHELLS
 _STARTS_SHELL: Final = frozenset(
     ("sudo", "su", "doas", "chroot", "unshare", "nsenter", "runuser", "fakeroot", "script", "newgrp", "parallel")
 )
+# Variables whose text programs hand to a shell: editors, pagers, prompts.
+_SHELL_VARIABLES: Final = frozenset(
+    (
+        "GIT_EDITOR",
+        "GIT_SEQUENCE_EDITOR",
+        "GIT_PAGER",
+        "GIT_SSH_COMMAND",
+        "GIT_EXTERNAL_DIFF",
+        "GIT_ASKPASS",
+        "EDITOR",
+        "VISUAL",
+        "PAGER",
+        "MANPAGER",
+        "SYSTEMD_PAGER",
+        "LESSOPEN",
+        "PROMPT_COMMAND",
+        "PS0",
+        "PS1",
+        "PS4",
+    )
+)
 # Options are matched with expressions that may look at each letter for each other letter.
 _MAX_OPTION: Final = 2_000
 Lookup: TypeAlias = Literal["all", "builtins", "programs"]
@@ -88,6 +109,8 @@ def execute(walk: "Walk", argv: tuple[str, ...], call: "Call", *, lookup: Lookup
     builtin = None if lookup == "programs" else shell_builtins.BUILTINS.get(name)
     if builtin is not None:
         return builtin(walk, argv, call)
+    if call.environment:
+        _variables(walk, base, call)
     if base in SHELLS:
         return _shell(walk, argv, script, call)
     if "/" in name and script is not None:
@@ -124,6 +147,14 @@ def _shell(walk: "Walk", argv: tuple[str, ...], script: str | None, call: "Call"
     if shell.source == "stdin":
         inner = replace(inner, stdin=None)
     return walk.run_text(script, inner, wrapper=shell.name, isolated=True, positional=shell.arguments)
+
+
+def _variables(walk: "Walk", base: str, call: "Call") -> None:
+    """The texts that a program takes from its variables and hands to a shell."""
+    # What such a text starts has the variable too; looked into again, it would never end.
+    inner = replace(_deeper(call, base), environment=())
+    for text in (plain(value) for name, value in call.environment if name in _SHELL_VARIABLES):
+        walk.run_text(text.removeprefix("|"), inner, wrapper=base, isolated=True)
 
 
 def _wrapped(walk: "Walk", argv: tuple[str, ...], inner: Inner, call: "Call") -> str:
@@ -202,7 +233,7 @@ def _git(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
             execute(walk, ("git", *split_words(text), *git.arguments), deeper, lookup="programs")
         walk.calling.pop()
         return UNKNOWN
-    scripts, commands = inner_scripts(git, call.environment)
+    scripts, commands = inner_scripts(git)
     for script in scripts:
         walk.run_text(script, deeper, wrapper="git", isolated=True)
     for command in commands:

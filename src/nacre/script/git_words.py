@@ -29,19 +29,6 @@ _SHELL_SETTINGS: Final = re.compile(
     r"|(?:diff|merge|filter)\.[^.]+\.(?:command|driver|textconv|clean|smudge|process)|credential\.helper)",
     re.IGNORECASE,
 )
-_SHELL_VARIABLES: Final = frozenset(
-    (
-        "GIT_EDITOR",
-        "GIT_SEQUENCE_EDITOR",
-        "GIT_PAGER",
-        "GIT_SSH_COMMAND",
-        "GIT_EXTERNAL_DIFF",
-        "GIT_ASKPASS",
-        "EDITOR",
-        "VISUAL",
-        "PAGER",
-    )
-)
 _FILTERS: Final = frozenset(
     (
         "--tree-filter",
@@ -124,12 +111,9 @@ def stored_alias(call: GitCall) -> tuple[str, str] | None:
     return None
 
 
-def inner_scripts(
-    call: GitCall, environment: tuple[tuple[str, str], ...]
-) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+def inner_scripts(call: GitCall) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """The scripts and the commands that this call of git runs."""
     scripts = [value.removeprefix("!") for key, value in call.settings if _SHELL_SETTINGS.fullmatch(key)]
-    scripts += [plain(value) for name, value in environment if name in _SHELL_VARIABLES]
     words = call.arguments
     texts = [plain(word) for word in words]
     commands: list[tuple[str, ...]] = []

@@ -11,6 +11,24 @@ from nacre.script.alphabet import UNKNOWN, is_opaque, plain
 
 # Each star multiplies the work by the length of the text.
 _MAX_STEPS: Final = 2_000_000
+BRACKET: Final = re.compile(r"\[[!^]?+\]?+(?:\[:\w++:\]|[^\]])*+\]")
+# Without `]`, `[` and `^`, which would have to be escaped: no name is refused or let through for them.
+_CLASSES: Final = {
+    "alpha": "a-zA-Z",
+    "alnum": "a-zA-Z0-9",
+    "lower": "a-z",
+    "upper": "A-Z",
+    "digit": "0-9",
+    "xdigit": "0-9a-fA-F",
+    "word": "a-zA-Z0-9_",
+    "space": r"\s",
+    "blank": " \t",
+    "punct": "!-/:-@_`{-~",
+    "graph": "!-Z_-~",
+    "print": " -Z_-~",
+    "cntrl": "\x00-\x1f",
+}
+_CLASS: Final = re.compile(r"\[:(" + "|".join(_CLASSES) + r"):\]")
 
 
 @lru_cache(maxsize=512)
@@ -20,6 +38,8 @@ def pattern_regex(pattern: str) -> re.Pattern[str] | None:
         return None
     out: list[str] = []
     pos = 0
+    # Looked for behind each `[` of a long row, a `]` that does not come would take time in its square.
+    last = pattern.rfind("]")
     while pos < len(pattern):
         char = pattern[pos]
         if char == "*":
@@ -29,12 +49,12 @@ def pattern_regex(pattern: str) -> re.Pattern[str] | None:
         elif char == "?":
             out.append(".")
         elif char == "[":
-            end = pattern.find("]", pos + 2 if pattern[pos + 1 : pos + 2] not in ("!", "^") else pos + 3)
-            if end < 0:
+            found = BRACKET.match(pattern, pos) if pos < last else None
+            if found is None:
                 out.append(r"\[")
             else:
-                out.append(_bracket(pattern[pos + 1 : end]))
-                pos = end
+                out.append(_bracket(found[0][1:-1]))
+                pos = found.end() - 1
         else:
             out.append(re.escape(plain(char)))
         pos += 1
@@ -47,7 +67,8 @@ def pattern_regex(pattern: str) -> re.Pattern[str] | None:
 def _bracket(content: str) -> str:
     negated = content[:1] in ("!", "^")
     body = content[1:] if negated else content
-    body = plain(body).replace("\\", r"\\").replace("]", r"\]").replace("[", r"\[").replace("^", r"\^")
+    body = _CLASS.sub(lambda match: _CLASSES[match[1]], plain(body).replace("\\", r"\\"))
+    body = body.replace("]", r"\]").replace("[", r"\[").replace("^", r"\^")
     return f"[{'^' if negated else ''}{body}]"
 
 
