@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -176,10 +176,15 @@ class Tool:
             details = details_of(job) | {"async": {"state": state, "jobId": job.id, "type": "bash"}}
             yield Notice(job.id, text_of(job), details)
 
-    async def stream(self, arguments: object) -> AsyncIterator[Update | Reply]:
+    async def stream(
+        self, arguments: object, *, interval: float = INTERVAL_SECONDS
+    ) -> AsyncGenerator[Update | Reply, None]:
         """Run one tool call and yield its live tail, then the reply.
 
         A slow reader slows nothing down: what it misses is in the next update. Leaving early stops the command.
+
+        Args:
+            interval: seconds between two updates at least; the reply comes at once.
         """
         live = LiveTail()
         call = asyncio.create_task(self._call(arguments, live))
@@ -187,7 +192,7 @@ class Tool:
         try:
             while (text := await live.next()) is not None:
                 yield Update(text)
-                await asyncio.wait([call], timeout=INTERVAL_SECONDS)
+                await asyncio.wait([call], timeout=interval)
             yield await call
         finally:
             call.cancel()

@@ -19,6 +19,7 @@ VERBS = {
     "log": "show the audit log",
     "rpc": "serve the tools to a program, as JSON lines on stdin and stdout",
     "doctor": "say what this machine can promise",
+    "mcp": "serve the tools to an MCP client",
     "config": "show the effective settings and where each came from",
 }
 

@@ -1,0 +1,108 @@
+"""How a contract's tools are offered: title, hints, and the schema of what they answer. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nacre.contracts import contract_named, contract_names
+from nacre.contracts.contract import Companion
+
+# The tools that a contract's model needs beside its shell.
+COMPANIONS = {"workspace": ("job", "read")}
+
+# Whatever a contract calls it.
+SHELL = "shell"
+
+_TITLES = {SHELL: "Run a shell command", "job": "Background jobs", "read": "Read kept output"}
+
+# What the tools may do, in the protocol's own words. A shell may do anything.
+_HINTS: dict[str, dict[str, bool]] = {
+    SHELL: {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True},
+    "job": {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": False},
+    "read": {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False},
+}
+
+_JOB_REF = {
+    "type": "object",
+    "properties": {"state": {"type": "string"}, "jobId": {"type": "string"}, "type": {"type": "string"}},
+}
+
+# The fields of `details`; each is there when it has something to say.
+_DETAILS: dict[str, dict[str, Any]] = {
+    SHELL: {
+        "exitCode": {"type": ["integer", "null"], "description": "of the command, when it is not 0"},
+        "signal": {"type": "string", "description": "that ended the command"},
+        "timedOut": {"type": "boolean"},
+        "timeoutSeconds": {"type": ["number", "null"]},
+        "requestedTimeoutSeconds": {"type": "number", "description": "when another one was used"},
+        "wallTimeMs": {"type": "integer"},
+        "stages": {"type": "array", "items": {"type": "integer"}, "description": "exit codes of the last pipeline"},
+        "survivors": {"type": "array", "items": {"type": "object"}, "description": "processes left running"},
+        "async": _JOB_REF | {"description": "the background job that goes on"},
+        "artifactId": {"type": "string", "description": "of the full output, for artifact://ID and the read tool"},
+        "meta": {"type": "object", "description": "what was left out of the text, exactly"},
+    },
+    "job": {
+        "jobs": {"type": "array", "items": {"type": "object"}, "description": "how each job stands"},
+        "reason": {"type": "string", "description": "why a poll returned"},
+        "nextOffset": {"type": "integer", "description": "where to read on"},
+    },
+    "read": {
+        "uri": {"type": "string"},
+        "offset": {"type": "integer"},
+        "totalBytes": {"type": "integer"},
+        "nextOffset": {"type": "integer", "description": "where to read on"},
+    },
+}
+
+# The contracts whose whole answer is an object of their own.
+_BARE: dict[str, dict[str, Any]] = {
+    "basic": {
+        "stdout": {"type": "string"},
+        "stderr": {"type": "string"},
+        "exitCode": {"type": "integer"},
+        "error": {"type": "string", "description": "instead of the others: why nothing was run, or a timeout"},
+    },
+    "openai": {
+        "output": {"type": "array", "items": {"type": "object"}, "description": "stdout, stderr, outcome of each"},
+        "max_output_length": {"type": ["integer", "null"]},
+    },
+}
+
+
+def shell_contracts() -> list[str]:
+    """The contracts that a server can be started with: those that run commands."""
+    return [name for name in contract_names() if not isinstance(contract_named(name), Companion)]
+
+
+def offered_by(contract: str) -> tuple[str, ...]:
+    """The contracts of all tools that go together."""
+    return (contract, *COMPANIONS.get(contract, ()))
+
+
+def describe(contract: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A tool as `tools/list` shows it."""
+    role = contract if contract in _HINTS else SHELL
+    return {
+        "name": schema["name"],
+        "title": _TITLES[role],
+        "description": schema["description"],
+        "inputSchema": schema["input_schema"],
+        "outputSchema": _output_schema(contract, role),
+        "annotations": {"title": _TITLES[role], **_HINTS[role]},
+    }
+
+
+def _output_schema(contract: str, role: str) -> dict[str, Any]:
+    if contract in _BARE:
+        return {"type": "object", "properties": _BARE[contract]}
+    return {
+        "type": "object",
+        "properties": {
+            "text": {"type": "string", "description": "what the model reads"},
+            "is_error": {"type": "boolean"},
+            "details": {"type": "object", "properties": _DETAILS[role]},
+        },
+        "required": ["text", "is_error", "details"],
+    }

@@ -1,0 +1,185 @@
+"""Serves many clients over streamable HTTP, and lets nobody else in.
+
+A bearer token is required unless only this machine can connect. Host and Origin are checked, so that a page in a
+browser here cannot reach the server under a name of its own. A client that went away ends its calls: one that closed
+its connection at once, one whose machine or network is gone when the kernel gives up on it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import ipaddress
+import socket
+from collections.abc import Awaitable, Callable, Collection, Iterator, MutableMapping
+from typing import Any
+
+import uvicorn
+from mcp.server.lowlevel import Server
+from mcp.server.transport_security import TransportSecuritySettings
+
+from nacre.errors import ConfigError, InvalidRequestError
+from nacre.mcp.server import GONE, SESSION_HEADER, connection_session
+
+PATH = "/mcp"
+# How long a client that answers nothing, not even the kernel's own questions, is believed to be there.
+LEASE_SECONDS = 30
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+def address_of(text: str) -> tuple[str, int]:
+    """Host and port of HOST:PORT; raises InvalidRequestError."""
+    host, _, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
+        raise InvalidRequestError(f"--http must be HOST:PORT, as 127.0.0.1:8000, got {text!r}", field="http")
+    return host, int(port)
+
+
+def listen(host: str, port: int, *, token: str | None) -> socket.socket:
+    """A listening socket; refuses to be open to others without a token.
+
+    Raises:
+        ConfigError: others could connect and there is no token, or the address cannot be had.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except OSError as error:
+        raise ConfigError(f"--http: {host!r} cannot be found: {error.strerror}", key="http") from error
+    if not token and not ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback:
+        raise ConfigError(
+            f"--http {host}: others could connect, so a token is needed: --token, or NACRE_MCP_TOKEN", key="token"
+        )
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        _lease(listener)
+        listener.bind(address)
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        raise ConfigError(f"--http: {host} port {port} cannot be had: {error.strerror}", key="http") from error
+    return listener
+
+
+def _lease(listener: socket.socket) -> None:
+    """Let the kernel find out about clients that are gone without a word; connections inherit it."""
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    # Not every system has all of them; the system's own patience is then the lease.
+    for name, value in (
+        ("TCP_KEEPIDLE", LEASE_SECONDS // 3),
+        ("TCP_KEEPINTVL", LEASE_SECONDS // 6),
+        ("TCP_KEEPCNT", 4),
+        ("TCP_USER_TIMEOUT", LEASE_SECONDS * 1000),
+    ):
+        if hasattr(socket, name):
+            listener.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
+def url_of(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"
+
+
+def guard_of(host: str, more: Collection[str]) -> TransportSecuritySettings:
+    """The names under which the server may be spoken to, and the pages that may."""
+    names = dict.fromkeys(["127.0.0.1", "localhost", "::1", host, socket.gethostname(), *more])
+    spelled = [f"[{name}]" if ":" in name else name for name in names]
+    return TransportSecuritySettings(
+        allowed_hosts=[pattern for name in spelled for pattern in (name, f"{name}:*")],
+        allowed_origins=[
+            f"{scheme}://{pattern}"
+            for scheme in ("http", "https")
+            for name in spelled
+            for pattern in (name, f"{name}:*")
+        ],
+    )
+
+
+async def serve_http(
+    server: Server[None],
+    listener: socket.socket,
+    *,
+    host: str,
+    token: str | None = None,
+    hosts: Collection[str] = (),
+    on_end: Callable[[str], Awaitable[None]],
+) -> None:
+    """Serve until cancelled; then no call is left. `on_end` is told of each session whose client ends it."""
+    app = server.streamable_http_app(streamable_http_path=PATH, transport_security=guard_of(host, hosts))
+    config = uvicorn.Config(
+        Gate(Attendance(app, on_end), token),
+        lifespan="on",
+        log_level="critical",
+        access_log=False,
+        ws="none",
+        server_header=False,
+        # Whoever ends the server does not wait for its clients.
+        timeout_graceful_shutdown=0,
+    )
+    web = _Web(config)
+    serving = asyncio.create_task(web.serve(sockets=[listener]))
+    try:
+        await asyncio.wait([serving])
+    except asyncio.CancelledError:
+        web.should_exit = True
+        await asyncio.wait([serving])
+        raise
+    serving.result()
+
+
+class _Web(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Signals are for the program that serves, which cancels us."""
+        yield
+
+
+class Gate:
+    """Lets in who has the token, whatever they ask for."""
+
+    def __init__(self, app: App, token: str | None) -> None:
+        self._app = app
+        self._expected = None if not token else f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._expected is None or scope["type"] == "lifespan" or self._is_welcome(scope):
+            await self._app(scope, receive, send)
+            return
+        await send(
+            {
+                "type": "http.response.start",
+                "status": 401,
+                "headers": [(b"www-authenticate", b'Bearer realm="nacre"'), (b"content-type", b"text/plain")],
+            }
+        )
+        await send({"type": "http.response.body", "body": b"a bearer token is required\n"})
+
+    def _is_welcome(self, scope: Scope) -> bool:
+        assert self._expected is not None
+        given = [value for name, value in scope["headers"] if name == b"authorization"]
+        return len(given) == 1 and hmac.compare_digest(given[0], self._expected)
+
+
+class Attendance:
+    """Knows of each request whether anybody is still there to read its answer."""
+
+    def __init__(self, app: App, on_end: Callable[[str], Awaitable[None]]) -> None:
+        self._app = app
+        self._on_end = on_end
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        gone = scope[GONE] = asyncio.Event()
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            gone.set()
+            if scope.get("method") == "DELETE":
+                for name, value in scope["headers"]:
+                    if name == SESSION_HEADER.encode():
+                        await self._on_end(connection_session(value.decode("latin-1")))
