@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -194,6 +193,9 @@ class Capture:
             _write_new(path, whole)
         elif artifact is not None:
             # The job's file takes the artifact's place.
+            # Loaded here: it brings every kind of compression along.
+            import shutil
+
             shutil.copyfile(self._store.plain_path(artifact.id), path)
             os.chmod(path, 0o600)
             self._store.remove(artifact.id)
