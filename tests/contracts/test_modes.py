@@ -125,7 +125,6 @@ def test_the_process_s_own_directory_is_described_when_none_is_given(
     ("arguments", "message"),
     [
         ({"command": "ls", "mode": "fast"}, "field 'mode' is 'fast'; it must be one of default, slow, background"),
-        ({"command": "ls", "mode": None}, "field 'mode' is None; it must be one of default, slow, background"),
         ({"command": "ls", "mode": ["slow"]}, "field 'mode' is ['slow']; it must be one of default, slow, background"),
         (
             {"command": "ls", "slow_ok": True},

@@ -57,6 +57,24 @@ def number_of(fields: Mapping[str, Any], name: str, *, least: int, whole: bool =
     return value
 
 
+def mapping_of(value: object, name: str) -> object:
+    """A mapping that may have come as a list of `{"name", "value"}`: some vendors' schemas cannot say a mapping.
+
+    Anything else is left for its own check. An error never shows a value, which may be a secret.
+    """
+    if not isinstance(value, list):
+        return value
+    mapping = {}
+    for index, pair in enumerate(value):
+        place = f"{name}[{index}]"
+        if not isinstance(pair, Mapping) or set(pair) != {"name", "value"} or not isinstance(pair["name"], str):
+            raise InvalidRequestError(f"field '{place}' must be an object with 'name' and 'value'", field=place)
+        if pair["name"] in mapping:
+            raise InvalidRequestError(f"field '{place}' names {show(pair['name'])} a second time", field=place)
+        mapping[pair["name"]] = pair["value"]
+    return mapping
+
+
 def show(value: object) -> str:
     """A value as an error names it: short, however large or deep it is."""
     text = _SHORT.repr(value)

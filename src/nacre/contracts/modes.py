@@ -102,7 +102,8 @@ class Modes:
 
     def decode(self, arguments: object) -> ShellRequest:
         fields = arguments_of(arguments, known=["command", "mode"])
-        mode = fields.get("mode", "default")
+        # A strict schema has a model say null for what it leaves out.
+        mode = "default" if fields.get("mode") is None else fields["mode"]
         if not isinstance(mode, str) or mode not in TIMEOUTS:
             raise InvalidRequestError(
                 f"field 'mode' is {mode!r}; it must be one of {', '.join(TIMEOUTS)}", field="mode"

@@ -11,7 +11,7 @@ import sys
 from typing import Any, Literal
 
 from nacre.contracts.contract import Reply, Scene
-from nacre.contracts.fields import arguments_of, command_of, number_of
+from nacre.contracts.fields import arguments_of, command_of, mapping_of, number_of
 from nacre.errors import InterceptedError, InvalidRequestError, NacreError, WorkingDirectoryError
 from nacre.output.capture import EVERYTHING, Captured, Selection
 from nacre.output.render import INLINE_BYTES, Rendered, render, spell_omitted
@@ -213,6 +213,7 @@ def _seconds(value: Any) -> float | None:
 def _variables(value: Any) -> dict[str, str] | None:
     if value is None:
         return None
+    value = mapping_of(value, "env")
     check_env(value)
     for name in value:
         if not _NAME.fullmatch(name):

@@ -1,0 +1,134 @@
+"""A tool as a model vendor's API takes it: the same name and description, the schema in the words that the API knows.
+
+Pure. What a vendor's schema cannot say, the contract checks anyway: a bound that is left out here is still refused, a
+field that must be given as null is read as absent, and a mapping may come as a list of names and values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from nacre.errors import InvalidRequestError
+
+Schema = Mapping[str, Any]
+
+# Contract → vendor → the tool that the vendor's models were trained on: its schema is the vendor's own.
+_BUILT_IN: dict[tuple[str, str], dict[str, Any]] = {
+    ("anthropic", "anthropic"): {"type": "bash_20250124", "name": "bash"},
+    ("openai", "openai"): {"type": "shell", "environment": {"type": "local"}},
+}
+
+# What every vendor's subset has had from its beginning.
+_KEPT = {"type", "description", "enum", "items", "properties", "required"}
+# What only narrows: the contract refuses the same values.
+_NARROWING = {"minimum", "maximum", "additionalProperties"}
+
+
+def tool_for(vendor: str, contract: str, schema: Schema) -> dict[str, Any]:
+    """The entry for the `tools` of a request; `schema` is what `Tool.schema()` gives."""
+    if vendor not in _ENVELOPES:
+        raise InvalidRequestError(f"there is no vendor {vendor!r}; there are {', '.join(_ENVELOPES)}", field="vendor")
+    built_in = _BUILT_IN.get((contract, vendor))
+    return dict(built_in) if built_in is not None else _ENVELOPES[vendor](schema)
+
+
+def _anthropic(schema: Schema) -> dict[str, Any]:
+    return {"name": schema["name"], "description": schema["description"], "input_schema": schema["input_schema"]}
+
+
+def _openai(schema: Schema) -> dict[str, Any]:
+    return {
+        "type": "function",
+        "name": schema["name"],
+        "description": schema["description"],
+        "parameters": strict(schema["input_schema"]),
+        "strict": True,
+    }
+
+
+def _gemini(schema: Schema) -> dict[str, Any]:
+    return {
+        "name": schema["name"],
+        "description": schema["description"],
+        "parameters": plain(schema["input_schema"]),
+    }
+
+
+_ENVELOPES: dict[str, Callable[[Schema], dict[str, Any]]] = {
+    "anthropic": _anthropic,
+    "openai": _openai,
+    "gemini": _gemini,
+}
+
+
+def vendor_names() -> list[str]:
+    return list(_ENVELOPES)
+
+
+def strict(schema: Schema) -> dict[str, Any]:
+    """A schema by the rules of OpenAI's strict mode: every property required, nothing else allowed, others null."""
+    made = _plainly(schema, strict)
+    kinds = _kinds(schema)
+    if len(kinds) > 1:
+        del made["type"]
+        made["anyOf"] = [{"type": kind} for kind in kinds]
+    if "properties" in made:
+        required = made.get("required", [])
+        made["properties"] = {
+            name: shape if name in required else _nullable(shape) for name, shape in made["properties"].items()
+        }
+        made["required"] = list(made["properties"])
+        made["additionalProperties"] = False
+    return made
+
+
+def plain(schema: Schema) -> dict[str, Any]:
+    """A schema in the subset of OpenAPI that Gemini's `parameters` take: one type a value, no other keywords."""
+    made = _plainly(schema, plain)
+    # A text can say whatever another type says, and the contract reads it.
+    kinds = _kinds(schema)
+    if len(kinds) > 1:
+        assert "string" in kinds, f"a value of the types {kinds} cannot be asked for as one"
+        made["type"] = "string"
+    return made
+
+
+def _plainly(schema: Schema, inner: Callable[[Schema], dict[str, Any]]) -> dict[str, Any]:
+    """The schema in the words that all vendors know, with `inner` done to the schemas in it."""
+    unknown = set(schema) - _KEPT - _NARROWING
+    assert not unknown, f"no vendor's schema is known to say {unknown}"
+    made = {name: value for name, value in schema.items() if name in _KEPT}
+    values = schema.get("additionalProperties")
+    if isinstance(values, Mapping):
+        made |= {"type": "array", "items": inner(_pair_of(values))}
+    if "items" in schema:
+        made["items"] = inner(schema["items"])
+    if "properties" in schema:
+        made["properties"] = {name: inner(shape) for name, shape in schema["properties"].items()}
+    return made
+
+
+def _pair_of(values: Schema) -> dict[str, Any]:
+    """One entry of a mapping, for those who can only say lists."""
+    return {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "value": dict(values)},
+        "required": ["name", "value"],
+    }
+
+
+def _kinds(schema: Schema) -> list[str]:
+    kind = schema.get("type", [])
+    return list(kind) if isinstance(kind, list) else [kind]
+
+
+def _nullable(shape: dict[str, Any]) -> dict[str, Any]:
+    description = {"description": shape["description"]} if "description" in shape else {}
+    if "anyOf" in shape:
+        return {"anyOf": [*shape["anyOf"], {"type": "null"}], **description}
+    if shape["type"] in ("object", "array"):
+        inner = {name: value for name, value in shape.items() if name != "description"}
+        return {"anyOf": [inner, {"type": "null"}], **description}
+    nullable = shape | {"type": [shape["type"], "null"]}
+    return nullable | {"enum": [*shape["enum"], None]} if "enum" in shape else nullable
