@@ -24,8 +24,10 @@ from nacre.rpc.lines import TooLong
 from nacre.rpc.messages import BadLineError, Request
 from nacre.tool import Tool, Update
 
-# Each call that runs a command holds descriptors and a process of ours; a program that wants more should wait.
-MOST_CALLS = 256
+# A command that runs holds descriptors and a process of ours; what is asked for beyond that waits for its turn.
+MOST_RUNNING = 128
+# … and beyond this it is refused, because what waits is held in memory.
+MOST_CALLS = 1024
 # What was asked for just before the end of input may end by itself within this.
 LAST_SECONDS = 1.0
 
@@ -67,6 +69,7 @@ class _Server:
         self._companions = {name: Tool(name) for name in ("job", "read")}
         self._connection = Connection(incoming, outgoing, take=self._take)
         self._calls: set[_Call] = set()
+        self._turns = asyncio.Semaphore(MOST_RUNNING)
         # Reads the settings: what is wrong with them is said at once, not in each answer.
         self._engine = self._shells["model"].engine
         self._notices = asyncio.create_task(self._tell_of_jobs())
@@ -109,7 +112,7 @@ class _Server:
             self._connection.send(self._abort(request))
         elif len(self._calls) >= MOST_CALLS:
             self._connection.send(
-                messages.refusal(request, f"{MOST_CALLS} calls are running, the most; wait for one to end")
+                messages.refusal(request, f"{MOST_CALLS} calls wait for their answers, the most; send it again later")
             )
         else:
             call = _Call(request)
@@ -165,7 +168,7 @@ class _Server:
         if not isinstance(by, str) or by not in self._shells:
             raise InvalidRequestError(f"field 'by' must be 'model' or 'person', got {show(by)}", field="by")
         reply: Reply | None = None
-        async with aclosing(self._shells[by].stream(fields)) as stream:
+        async with self._turns, aclosing(self._shells[by].stream(fields)) as stream:
             async for item in stream:
                 if isinstance(item, Update):
                     call.shown = item.text

@@ -1,0 +1,355 @@
+"""`nacre rpc` as its clients see it: a process, lines in, lines out."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faults.outside import alive, eventually
+from nacre.jobs.table import JobTable
+from rpc.conftest import Client, Message, Start
+
+
+def timeless(answer: Message) -> Message:
+    """Without what differs from run to run."""
+    text = json.dumps(answer)
+    text = re.sub(r"Wall time: \d+\.\d\d seconds", "Wall time: T seconds", text)
+    return dict(json.loads(re.sub(r'"wallTimeMs": \d+', '"wallTimeMs": "T"', text)))
+
+
+def bash(id: object, command: str, **fields: Any) -> Message:
+    return {"id": id, "type": "bash", "command": command, **fields}
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    return tmp_path / "work"
+
+
+def pids_in(path: Path, count: int = 1) -> list[int]:
+    """The pids that a command has written to a file, once all are there."""
+
+    def written() -> list[int]:
+        words = path.read_text(encoding="utf-8").split() if path.exists() else []
+        return [int(word) for word in words] if len(words) >= count else []
+
+    return eventually(written, f"{count} pids in {path.name}")
+
+
+# Answers.
+
+
+def test_bash_answers_like_the_tool(client: Client) -> None:
+    assert timeless(client.call(bash("a", "echo out; echo err >&2; exit 3"))) == {
+        "id": "a",
+        "type": "response",
+        "command": "bash",
+        "success": True,
+        "data": {
+            "text": "out\nerr\n\nWall time: T seconds\n\nCommand exited with code 3",
+            "is_error": True,
+            "details": {"timeoutSeconds": 300, "wallTimeMs": "T", "exitCode": 3},
+        },
+    }
+
+
+def test_live_output_comes_as_updates_before_the_answer(client: Client, work: Path) -> None:
+    client.send(bash(1, "echo first; until [ -e go ]; do sleep 0.01; done; echo second"))
+    assert client.event(lambda event: True) == {"id": 1, "type": "update", "text": "first\n"}
+    (work / "go").touch()
+    assert client.answer(1)["data"]["text"].startswith("first\nsecond\n")
+    client.end_input()
+    assert client.rest() == []
+    assert {event["id"] for event in client.events} == {1}
+
+
+def test_the_companions_read_what_was_kept(client: Client) -> None:
+    shown = client.call(bash(1, "seq 1 100000"))["data"]
+    artifact = shown["details"]["artifactId"]
+    read = client.call({"id": 2, "type": "read", "uri": f"artifact://{artifact}", "tail": 2})
+    assert (read["command"], read["success"]) == ("read", True)
+    assert read["data"]["text"].startswith("99999\n100000\n")
+    assert client.call({"id": 3, "type": "job", "list": True})["data"]["text"] == "No jobs."
+
+
+def test_check_judges_as_a_call_would_and_runs_nothing(client: Client, work: Path) -> None:
+    answer = client.call({"id": 1, "type": "check", "command": "touch made; rm -rf /"})
+    assert (answer["success"], answer["data"]["decision"], answer["data"]["rule"]) == (True, "deny", "no_dangerous_rm")
+    assert client.call({"id": 2, "type": "check", "command": "touch made"})["data"] == {
+        "decision": "allow",
+        "rule": None,
+        "message": "",
+        "span": None,
+    }
+    assert list(work.iterdir()) == []
+
+
+def test_many_calls_run_side_by_side(client: Client, work: Path) -> None:
+    # Each waits for all the others: one after another, none would end.
+    count = 24
+    together = f"touch $N; until [ $(ls | wc -l) = {count} ]; do sleep 0.05; done; echo $N"
+    client.send(*(bash(number, together, env={"N": str(number)}) for number in range(count)))
+    texts = [client.answer(number)["data"]["text"].split("\n")[0] for number in range(count)]
+    assert texts == [str(number) for number in range(count)]
+
+
+# A person's command.
+
+
+def test_a_person_s_command_is_guarded_but_not_intercepted(start: Start, work: Path) -> None:
+    (work / "file").write_text("content\n", encoding="utf-8")
+    client = start("--tools", "read,grep", env={"NACRE_INTERCEPTOR": "true"})
+    refused = client.call(bash(1, "cat file"))["data"]
+    assert (refused["is_error"], refused["details"]) == (True, {"suggestedTool": "read"})
+    assert client.call(bash(2, "cat file", by="person"))["data"]["text"].startswith("content\n")
+    denied = client.call(bash(3, "git push --force", by="person"))
+    assert (denied["success"], denied["data"]["is_error"]) == (True, True)
+    assert denied["data"]["text"].startswith("permission denied")
+    wrong = client.call(bash(4, "true", by=["person"]))
+    assert (wrong["success"], wrong["error"]) == (False, "field 'by' must be 'model' or 'person', got ['person']")
+
+
+# Aborting.
+
+
+def test_abort_overtakes_a_running_command_and_leaves_nothing_of_it(client: Client, work: Path) -> None:
+    client.send(bash(1, "echo begun; setsid -f sleep 1000; sleep 1000 & echo $$ $! >pids; wait"))
+    pids = pids_in(work / "pids", 2)
+    client.event(lambda event: event["text"] == "begun\n")
+    assert client.call({"id": 2, "type": "abort_bash"}) == {
+        "id": 2,
+        "type": "response",
+        "command": "abort_bash",
+        "success": True,
+        "data": {"aborted": [1]},
+    }
+    assert client.answer(1) == {
+        "id": 1,
+        "type": "response",
+        "command": "bash",
+        "success": True,
+        "data": {"text": "begun\n\n[Command aborted]", "is_error": True, "details": {"aborted": True}},
+    }
+    assert [pid for pid in pids if alive(pid)] == []
+    assert client.call(bash(3, "echo still here"))["data"]["text"].startswith("still here\n")
+
+
+def test_abort_of_one_leaves_the_others(client: Client, work: Path) -> None:
+    client.send(bash("one", "until [ -e go ]; do sleep 0.01; done"), bash("two", "sleep 1000"))
+    client.send({"id": 3, "type": "abort_bash", "target": "two"}, {"id": 4, "type": "abort_bash", "target": "none"})
+    assert client.answer(3)["data"] == {"aborted": ["two"]}
+    assert client.answer(4)["data"] == {"aborted": []}
+    assert client.answer("two")["data"] == {"text": "Command aborted", "is_error": True, "details": {"aborted": True}}
+    (work / "go").touch()
+    assert client.answer("one")["data"]["is_error"] is False
+
+
+# Jobs.
+
+
+def test_a_job_s_end_is_told_once(client: Client, jobs: JobTable, work: Path) -> None:
+    started = client.call(bash(1, "until [ -e go ]; do sleep 0.01; done; echo done; exit 3", **{"async": True}))
+    assert started["data"]["details"]["async"] == {"state": "running", "jobId": "bg_1", "type": "bash"}
+    (work / "go").touch()
+    notice = client.event(lambda event: event["type"] == "notice")
+    assert (notice["jobId"], notice["details"]["async"]) == (
+        "bg_1",
+        {"state": "failed", "jobId": "bg_1", "type": "bash"},
+    )
+    assert "done" in notice["text"]
+    client.end_input()
+    client.rest()
+    assert [event["type"] for event in client.events].count("notice") == 1
+
+
+def test_a_poll_waits_without_holding_up_others(client: Client, jobs: JobTable, work: Path) -> None:
+    client.call(bash(1, "until [ -e go ]; do sleep 0.01; done", **{"async": True}))
+    client.send({"id": 2, "type": "job", "poll": ["bg_1"], "wait": 600})
+    assert client.call(bash(3, "touch go"))["data"]["is_error"] is False
+    polled = client.answer(2)["data"]
+    assert [job["status"] for job in polled["details"]["jobs"]] == ["completed"]
+
+
+# What is wrong.
+
+
+BAD_LINES = {
+    "half": b"{",
+    "NUL": b"\0\0\0",
+    "not UTF-8": b"\xff\xfe",
+    "nested": b"[" * 100_000,
+    "a text": b'"bash"',
+    "id is an object": b'{"id": {}, "type": "bash", "command": "touch made"}',
+    "id is NaN": b'{"id": NaN, "type": "bash", "command": "touch made"}',
+    "17 MiB": b"x" * (17 * 1024 * 1024),
+}
+
+
+def test_bad_lines_are_answered_and_survived(client: Client, work: Path) -> None:
+    for what, line in BAD_LINES.items():
+        client.send_bytes(line + b"\n\n \r\n")
+        answer = client.answer(None)
+        assert {name: value for name, value in answer.items() if name != "error"} == {
+            "id": None,
+            "type": "response",
+            "success": False,
+        }, what
+        assert 10 < len(answer["error"]) < 300, what
+        assert client.call(bash(1, "echo after"))["data"]["text"].startswith("after\n"), what
+    assert list(work.iterdir()) == []
+
+
+WRONG_REQUESTS: list[tuple[Message, str]] = [
+    ({"type": "fly"}, "unknown type 'fly'"),
+    ({"type": "bash", "comand": "touch made"}, "unknown field 'comand'"),
+    ({"type": "bash", "command": "touch made", "extra": 1}, "unknown field 'extra'"),
+    ({"type": "bash", "command": ["touch", "made"]}, "field 'command' must be a string"),
+    ({"type": "bash", "command": "touch made\0"}, "field 'command' holds a NUL"),
+    ({"type": "bash", "command": "touch made", "timeout": "1"}, "field 'timeout' must be a number"),
+    ({"type": "bash", "command": "touch made", "env": {"1A": "x"}}, "Invalid bash env name: 1A"),
+    ({"type": "bash", "command": "\ud800"}, "lone surrogate"),
+    ({"type": "bash"}, "field 'command' is missing"),
+    ({"type": "abort_bash", "command": "x"}, "unknown field 'command'"),
+    ({"type": "check", "command": 1}, "field 'command' must be a string"),
+    ({"type": "check", "command": "ls", "cwd": "/"}, "unknown field 'cwd'"),
+    ({"type": "job"}, "give exactly one of list, poll"),
+    ({"type": "job", "list": 1}, "field 'list' must be true"),
+    ({"type": "read", "uri": "../../etc/passwd"}, "field 'uri' must name an artifact"),
+]
+
+
+def test_wrong_requests_are_refused_by_name(client: Client, work: Path) -> None:
+    for message, named in WRONG_REQUESTS:
+        answer = client.call({"id": "x", **message})
+        assert (answer["success"], answer["id"]) == (False, "x"), message
+        assert named in answer["error"], message
+        if "data" in answer:
+            assert answer["data"] == {"text": answer["error"], "is_error": True, "details": {}}
+    assert list(work.iterdir()) == []
+
+
+def test_a_setting_that_is_wrong_is_said_at_the_start(start: Start) -> None:
+    client = start(env={"NACRE_MAX_JOBS": "many"}, stderr=subprocess.PIPE)
+    out, err = client.process.communicate(timeout=20)
+    assert (client.process.returncode, out) == (125, b"")
+    assert b"NACRE_MAX_JOBS" in err
+
+
+# Readers.
+
+
+def test_a_slow_reader_slows_nothing_down_and_misses_only_updates(client: Client, work: Path) -> None:
+    flood = "for n in {1..20}; do head -c 60000 /dev/zero | tr '\\0' x; echo; sleep 0.05; done; touch ended"
+    client.send(bash(1, flood), bash(2, "until [ -e ended ]; do sleep 0.01; done; touch also"))
+    eventually((work / "also").exists, "the second command")
+    assert client.call(bash(3, "echo now"))["data"]["text"].startswith("now\n")
+    assert client.answer(1)["data"]["is_error"] is False
+    # What was in the pipe before nobody read it, and the newest one.
+    assert sum(event["id"] == 1 for event in client.events) <= 4
+
+
+def test_output_that_nobody_can_read_any_more_ends_the_server(client: Client, work: Path) -> None:
+    client.send(bash(1, "echo $$ >pids; until [ -e go ]; do sleep 0.01; done; echo out; sleep 1000"))
+    pids = pids_in(work / "pids")
+    assert client.process.stdout is not None
+    client.process.stdout.close()
+    (work / "go").touch()
+    assert client.wait() == 0
+    assert [pid for pid in pids if alive(pid)] == []
+
+
+# The end.
+
+
+def test_the_end_of_input_ends_the_foreground_and_keeps_jobs(client: Client, jobs: JobTable, work: Path) -> None:
+    client.call(bash(1, "sleep 1000", **{"async": True}))
+    client.send(bash(2, "echo $$ >pids; setsid -f sleep 1000; sleep 1000"))
+    client.send({"id": 3, "type": "job", "poll": ["bg_1"], "wait": 600})
+    pids = pids_in(work / "pids")
+    client.end_input()
+    assert client.answer(2)["data"]["text"] == "Command aborted"
+    assert client.answer(3)["error"] == "aborted: the server was ended"
+    assert (client.rest(), client.wait()) == ([], 0)
+    assert [pid for pid in pids if alive(pid)] == []
+    assert jobs.get("bg_1").running
+
+
+def test_what_was_asked_for_last_is_still_answered(client: Client) -> None:
+    client.send(bash(1, "echo quick"), {"id": 2, "type": "check", "command": "ls"})
+    client.send_bytes(b'{"id": 3, "type": "job", "list": true}')
+    client.end_input()
+    assert client.answer(1)["data"]["text"].startswith("quick\n")
+    assert client.answer(2)["data"]["decision"] == "allow"
+    assert client.answer(3)["data"]["text"] == "No jobs."
+    assert (client.rest(), client.wait()) == ([], 0)
+
+
+def test_requests_may_come_from_a_file(start: Start, tmp_path: Path) -> None:
+    requests, answers = tmp_path / "in", tmp_path / "out"
+    requests.write_bytes(
+        b"".join(json.dumps({"id": n, "type": "job", "list": True}).encode() + b"\n" for n in range(9))
+    )
+    with requests.open("rb") as stdin, answers.open("wb") as stdout:
+        assert start(stdin=stdin, stdout=stdout).wait() == 0
+    assert [json.loads(line)["id"] for line in answers.read_bytes().splitlines()] == list(range(9))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_the_foreground_and_keeps_jobs(
+    client: Client, jobs: JobTable, work: Path, number: signal.Signals
+) -> None:
+    client.call(bash(1, "sleep 1000", **{"async": True}))
+    client.send(bash(2, "echo $$ >pids; setsid -f sleep 1000; sleep 1000"))
+    pids = pids_in(work / "pids")
+    client.process.send_signal(number)
+    assert client.answer(2)["data"]["text"] == "Command aborted"
+    assert (client.rest(), client.wait()) == ([], 128 + number)
+    assert [pid for pid in pids if alive(pid)] == []
+    assert jobs.get("bg_1").running
+
+
+def test_a_killed_server_leaves_no_foreground_and_keeps_jobs(client: Client, jobs: JobTable, work: Path) -> None:
+    client.call(bash(1, "sleep 1000", **{"async": True}))
+    client.send(bash(2, "setsid -f bash -c 'echo $$ >>pids; sleep 1000'; echo $$ >>pids; sleep 1000"))
+    pids = pids_in(work / "pids", 2)
+    client.process.kill()
+    client.wait()
+    # Nobody holds its stdout, not even the job.
+    assert client.rest() == []
+    eventually(lambda: not any(alive(pid) for pid in pids), f"the end of {pids}")
+    assert jobs.get("bg_1").running
+
+
+def test_a_job_that_ended_without_its_server_is_told_by_the_next(start: Start, jobs: JobTable, work: Path) -> None:
+    first = start()
+    first.call(bash(1, "until [ -e go ]; do sleep 0.01; done; echo later", **{"async": True}))
+    first.process.kill()
+    first.wait()
+    (work / "go").touch()
+    eventually(lambda: not jobs.get("bg_1").running, "the end of the job")
+    notice = start().event(lambda event: event["type"] == "notice")
+    assert (notice["jobId"], "later" in notice["text"]) == ("bg_1", True)
+
+
+# What a command can reach.
+
+
+def test_a_command_has_no_way_to_the_wire(client: Client, jobs: JobTable) -> None:
+    assert client.process.stdin is not None
+    assert client.process.stdout is not None
+    ours = {os.fstat(stream.fileno()).st_ino for stream in (client.process.stdin, client.process.stdout)}
+    look = "cat; for p in self $$ $PPID; do readlink /proc/$p/fd/*; done; echo; echo fake >/dev/stdout"
+    text = client.call(bash(1, look))["data"]["text"]
+    assert "pipe:" in text
+    found = {int(inode) for inode in re.findall(r"pipe:\[(\d+)\]", text)}
+    assert found & ours == set()
+    client.end_input()
+    # Whatever it printed, there is nothing but protocol: every line was parsed.
+    assert client.rest() == []
