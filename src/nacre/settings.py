@@ -40,7 +40,7 @@ class ExecutionSettings:
     grace_seconds: float | None = _setting(
         None, "seconds between TERM and KILL; unset leaves it to the contract (5, modes 15)"
     )
-    spares: int = _setting(0, "shells started in advance for the next calls; 0 starts each when it is asked for")
+    spares: int = _setting(2, "shells started in advance for the next calls; 0 starts each when it is asked for")
     timeout_seconds: float = _setting(300.0, "limit of a command where the call names none (workspace, run)")
 
 

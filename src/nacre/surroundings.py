@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from types import MappingProxyType
 
-_last: tuple[tuple[object, ...], Mapping[str, str]] = ((), MappingProxyType({}))
+_last: tuple[Mapping[str, object], Mapping[str, str]] = ({}, MappingProxyType({}))
 
 
 def environment() -> Mapping[str, str]:
@@ -19,9 +19,8 @@ def environment() -> Mapping[str, str]:
     # The encoded pairs behind os.environ are the same objects until a variable is set; comparing them is one pass
     # over pointers. Where there is no such thing, the decoded pairs do as well.
     pairs = getattr(os.environ, "_data", os.environ)
-    key = tuple(pairs.items())
     known, snapshot = _last
-    if key != known:
+    if pairs != known:
         snapshot = MappingProxyType(dict(os.environ))
-        _last = (key, snapshot)
+        _last = (dict(pairs), snapshot)
     return snapshot

@@ -145,7 +145,7 @@ async def test_case_60_stranger_under_a_recorded_pid_is_not_signalled(home: Path
         details = await start_job(f"sleep {sleeper}")
         table = JobTable(home)
         record = table.get(details["jobId"]).record
-        os.kill(record["runnerPid"], signal.SIGKILL)
+        end(record["runnerPid"])
         end(details["pid"], *with_argument(sleeper))
         # The same numbers, given out again.
         file = home / "jobs" / details["jobId"] / "record.json"
