@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cli.conftest import Nacre
 
-PARTS = ["python", "bash", "settings", "containment", "state", "guard", "secrets"]
+PARTS = ["python", "bash", "settings", "containment", "spares", "state", "guard", "secrets"]
 
 
 def test_a_sound_machine_has_every_part_and_exit_code_0(nacre: Nacre, home: Path) -> None:

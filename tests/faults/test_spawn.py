@@ -363,3 +363,45 @@ async def test_case_21_exit_127_of_a_command_is_a_result_not_an_error(tmp_path: 
     script.chmod(stat.S_IRWXU)
     assert (await run("no-such-command-anywhere")).outcome == Exited(127)
     assert (await run(str(script))).outcome in (Exited(126), Exited(127))
+
+
+# A program that its user may run but not read has memory that nobody may write: there are no spares then.
+UNREADABLE_SHELL = """
+import asyncio, json, os, sys
+from nacre.backends.contained import ContainedBackend
+from nacre.backends.spares import missing_reason, spares
+from nacre.command import Command
+from nacre.execution.run import Run
+from nacre.testing.contract import Collected
+
+command = Command(script="echo hi", cwd="/", env=dict(os.environ), timeout=20, grace=1, shell=sys.argv[1])
+
+async def once(backend):
+    sink = Collected()
+    run = Run.start(backend, command, sink)
+    try:
+        return (await run.wait()).code, sink.streams[1].decode()
+    finally:
+        run.release()
+
+async def main():
+    backend = ContainedBackend(spares=1)
+    return [await once(backend) for _ in range(4)]
+
+print(json.dumps([missing_reason(command), asyncio.run(main()), spares.ready(command)]))
+"""
+
+
+def test_where_no_shell_can_be_started_in_advance_calls_start_their_own(plain_home: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can make a program that another user may run but not read")
+    shell = plain_home / "bash"
+    shell.write_bytes(Path("/bin/bash").read_bytes())
+    os.chown(shell, 0, 0)
+    shell.chmod(0o711)
+    env = {"NACRE_HOME": str(plain_home), "HOME": str(plain_home)}
+    reason, results, ready = json.loads(
+        Program(UNREADABLE_SHELL, str(shell), user=PLAIN_USER, env=env, cwd="/").succeed()
+    )
+    assert "Permission denied" in reason
+    assert (results, ready) == ([[0, "hi\n"]] * 4, 0)

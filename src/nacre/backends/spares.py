@@ -26,6 +26,8 @@ from nacre.warden.channel import receive_fds
 USABLE_SECONDS = 20.0
 # In all surroundings together: a shell costs a few megabytes.
 MOST_SPARES = 4
+# How long one may take to be there when it is tried whether there can be any.
+TRIAL_SECONDS = 5.0
 
 
 class Spare:
@@ -43,6 +45,8 @@ class Spare:
         """Where in it the arguments begin; the shell's descriptor for notes."""
         self._waits = False
         """Whether the shell has said that it waits for its script."""
+        self.refusal: str | None = None
+        """Why the system lets no shell be started in advance."""
         self._env = command.env
         self._cwd = command.cwd
         self._streams = command.streams
@@ -82,6 +86,8 @@ class Spare:
         """Take what the runner hands over when the shell is started; False when it could not be."""
         data, fds = receive_fds(self.link.sock, 65536)
         messages = wire.Frames().feed(data)
+        if messages and messages[0]["event"] == "failed" and messages[0]["step"] == "spare":
+            self.refusal = messages[0]["reason"]
         if len(messages) != 1 or messages[0]["event"] != "spare" or len(fds) != 1:
             for fd in fds:
                 os.close(fd)
@@ -146,6 +152,8 @@ class Spares:
         self._lock = threading.Lock()
         self._shelf: list[Spare] = []
         self._asked = 0
+        self._refusal: str | None = None
+        """Why there are none on this system: a shell's memory cannot be written, not even by its parent."""
 
     def take(self, command: Command) -> Spare | None:
         """A fresh spare for this command, if there is one."""
@@ -157,6 +165,7 @@ class Spares:
                 self._shelf.remove(spare)
                 if usable:
                     return spare
+                self._refusal = spare.refusal
                 spare.close()
         return None
 
@@ -170,7 +179,7 @@ class Spares:
         with self._lock:
             self._asked += 1
             # A program that makes a single call needs none.
-            if self._asked < 2:
+            if self._asked < 2 or self._refusal is not None:
                 return
             fitting = [spare for spare in self._shelf if spare.fits(command)]
             for spare in fitting:
@@ -189,6 +198,18 @@ class Spares:
                 spare.close()
             self._shelf = []
             self._asked = 0
+
+
+def missing_reason(command: Command) -> str | None:
+    """Try it: why no shell can be started in advance here; None when one can."""
+    spare = _start(command)
+    try:
+        end = time.monotonic() + TRIAL_SECONDS
+        while (usable := spare.look()) is False and time.monotonic() < end:
+            time.sleep(0.001)
+        return None if usable else spare.refusal or "it did not get ready"
+    finally:
+        spare.close()
 
 
 def _start(command: Command) -> Spare:

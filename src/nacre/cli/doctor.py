@@ -12,8 +12,9 @@ import tempfile
 from dataclasses import asdict, dataclass
 
 from nacre import config
+from nacre.backends.spares import missing_reason
 from nacre.backends.wardens import unsupported_reason
-from nacre.command import SHELL
+from nacre.command import SHELL, Command
 from nacre.errors import ConfigError, NacreError
 from nacre.policy.approval import policy_of
 from nacre.policy.interceptor_file import interceptor_of
@@ -37,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(namespace: argparse.Namespace) -> int:
-    findings = [_python(), _shell(), _settings(), _containment(), _state(), _guard(), _secrets()]
+    findings = [_python(), _shell(), _settings(), _containment(), _spares(), _state(), _guard(), _secrets()]
     if namespace.json:
         print(json.dumps([asdict(finding) for finding in findings]))
     else:
@@ -93,6 +94,23 @@ def _containment() -> Finding:
     if result.notices:
         return Finding("containment", ok=False, says="; ".join(result.notices))
     return Finding("containment", ok=True, says="the warden runs; a daemon was started and ended with its command")
+
+
+def _spares() -> Finding:
+    if unsupported_reason() is not None:
+        return Finding("spares", ok=True, says="none: they need the warden")
+    try:
+        reason = missing_reason(Command(script="true", cwd="/", env=dict(os.environ), timeout=None, grace=0.0))
+    except (NacreError, OSError) as error:
+        reason = str(error)
+    if reason is not None:
+        return Finding(
+            "spares",
+            ok=True,
+            says=f"none: {reason}",
+            advice="each call starts its own shell: slower, otherwise the same",
+        )
+    return Finding("spares", ok=True, says="shells can be started before they are needed")
 
 
 def _state() -> Finding:
