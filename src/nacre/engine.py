@@ -97,9 +97,13 @@ class Engine:
             except DeniedError as error:
                 self.log(profile, planned, {"outcome": "denied", "rule": error.rule})
                 raise
-            if "rm" in request.command:
-                return _guarded(planned)
+            if (prologue := _prologue(request.command)) is not None:
+                return replace(planned, command=replace(planned.command, prologue=prologue))
         return planned
+
+    def watches(self, command: str, profile: Profile) -> bool:
+        """Whether the guard looks at the command while it runs, which it can only where we start it."""
+        return is_guarded(profile, self.settings.policy) and _prologue(command) is not None
 
     def _plan(self, request: ShellRequest, profile: Profile, *, cwd: str) -> Plan:
         environ = environment() if self._environ is None else self._environ
@@ -120,10 +124,14 @@ class Engine:
         cwd: str,
         live: LiveTail | None = None,
         passthrough: Passthrough | None = None,
+        backend: Backend | None = None,
     ) -> ShellResult:
+        """Run the command: in a place of the caller's choice, else where commands of this profile run."""
         planned = await self.prepare(request, profile, cwd=cwd)
         capture = self.capture(planned, profile, live=live, passthrough=passthrough)
         try:
+            if backend is not None:
+                return await self._run(backend, planned, profile, capture)
             return await self._run_somewhere(planned, profile, capture)
         except BaseException as error:
             capture.close()
@@ -258,14 +266,13 @@ def _direct(reason: str, *, mark: bool) -> Backend:
     return DirectBackend(reason, mark=mark)
 
 
-def _guarded(planned: Plan) -> Plan:
-    """With the run-time guard, where a recursive rm has a target that only the shell will know."""
+def _prologue(command: str) -> str | None:
+    """The run-time guard, where a recursive rm has a target that only the shell will know."""
+    if "rm" not in command:
+        return None
     from nacre.policy.runtime_guard import runtime_guard
 
-    prologue = runtime_guard(planned.request.command)
-    if prologue is None:
-        return planned
-    return replace(planned, command=replace(planned.command, prologue=prologue))
+    return runtime_guard(command)
 
 
 def _entry(result: ShellResult) -> dict[str, Any]:

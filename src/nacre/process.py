@@ -52,6 +52,8 @@ class Ending:
     """What could not even be killed."""
     lost: str | None = None
     """Why the status is unknown, if it is."""
+    notices: tuple[str, ...] = ()
+    """What else the reader should know that only the place of execution can tell."""
 
 
 class Listener(Protocol):

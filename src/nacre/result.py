@@ -24,6 +24,14 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
+def signal_number(name: str) -> int | None:
+    """9 for SIGKILL, KILL or 9; None for what is no signal here."""
+    if name.isdigit():
+        return int(name)
+    found = _signal.Signals.__members__.get(name if name.startswith("SIG") else f"SIG{name}")
+    return None if found is None else int(found)
+
+
 @dataclass(frozen=True, slots=True)
 class Exited:
     """The shell exited by itself."""
@@ -134,6 +142,8 @@ class ShellResult:
     survivors: tuple[Survivor, ...] = ()
     adopted: str | None = None
     """The job that the survivors were made, where the contract does that."""
+    terminal_id: str | None = None
+    """The client's terminal that it ran in, where it ran in one."""
     notices: tuple[str, ...] = field(default=())
 
     @property

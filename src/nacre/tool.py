@@ -10,14 +10,14 @@ import os
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from nacre import config
 from nacre import engine as engines
 from nacre.artifacts.urls import standard_router
 from nacre.contracts import contract_named
 from nacre.contracts.contract import Companion, Contract, Reply, Scene, SeriesContract
-from nacre.errors import NacreError
+from nacre.errors import InvalidRequestError, NacreError
 from nacre.execution.live import INTERVAL_SECONDS, LiveTail
 from nacre.jobs.notices import completions, text_of
 from nacre.jobs.status import details_of, status_of
@@ -26,12 +26,18 @@ from nacre.keeping import Patience, run_or_keep, start_in_background
 from nacre.planning.normalise import normalise
 from nacre.planning.urls import Resolver, UrlRouter
 from nacre.policy.approval import Approver
-from nacre.profile import Background
+from nacre.profile import Background, Profile
 from nacre.request import ShellRequest
 from nacre.result import ShellResult
 from nacre.series import run_series
 from nacre.settings import Settings
+from nacre.surroundings import environment
 from nacre.warden import children
+
+if TYPE_CHECKING:
+    from nacre.backends.client_terminal import ClientTerminals
+
+WATCHED = "not in the client's terminal: what its rm removes is only known while it runs, and is looked at then"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,8 @@ class Update:
     """The newest output of a running command: its whole current tail."""
 
     text: str
+    terminal_id: str | None = None
+    """The client's terminal that it runs in, if it does; told before there is any output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +80,7 @@ class Tool:
         session: str = "default",
         skills: Collection[str | os.PathLike[str]] = (),
         schemes: Mapping[str, Resolver] | None = None,
+        terminal: ClientTerminals | None = None,
     ) -> None:
         """Make a tool of a contract.
 
@@ -82,7 +91,12 @@ class Tool:
             session: whose `local://` files these are.
             skills: directories whose subdirectories are skills, for `skill://`.
             schemes: further URL schemes and what resolves them to paths.
+            terminal: the client's terminals (`nacre.acp.ClientTerminals`), where foreground commands then run.
         """
+        if terminal is not None and contract != "workspace":
+            raise InvalidRequestError(
+                f"terminal goes with the contract workspace, not with {contract}", field="terminal"
+            )
         self._contract = contract_named(contract)
         self._cwd = None if cwd is None else os.path.abspath(cwd)
         self._settings = settings
@@ -91,6 +105,7 @@ class Tool:
         self._session = session
         self._skills = [Path(root) for root in skills]
         self._schemes = dict(schemes or {})
+        self._terminal = terminal
         self._engine: engines.Engine | None = None
         self._router: UrlRouter | None = None
 
@@ -156,15 +171,35 @@ class Tool:
         request = contract.decode(arguments)
         profile = contract.profile
         engine = self.engine
+        terminal = self._terminal_for(request)
         if profile.keeps:
-            can_lift = engine.backend_for(profile).keeps
+            can_lift = terminal is None and engine.backend_for(profile).keeps
             request = normalise(request, engine.settings, self.urls, tools=self._tools, can_lift=can_lift)
         if request.mode == "background":
             return await start_in_background(engine, request, profile, cwd=self.cwd)
+        if terminal is not None:
+            if not engine.watches(request.command, profile):
+                return await self._run_in(terminal, request, profile, live)
+            request = replace(request, notices=(*request.notices, WATCHED))
         if profile.keeps:
             patience = Patience(_window(request, engine.settings), request.until)
             return await run_or_keep(engine, request, profile, cwd=self.cwd, patience=patience, live=live)
         return await engine.run(request, profile, cwd=self.cwd, live=live)
+
+    def _terminal_for(self, request: ShellRequest) -> ClientTerminals | None:
+        """The client's terminals, if they can do what is asked for: run it to its end, without a terminal of ours."""
+        suited = request.mode == "foreground" and request.until is None and not request.terminal
+        return self._terminal if suited else None
+
+    async def _run_in(
+        self, terminal: ClientTerminals, request: ShellRequest, profile: Profile, live: LiveTail | None
+    ) -> ShellResult:
+        from nacre.backends.client_terminal import ClientTerminalBackend
+
+        place = None if live is None else live.place
+        backend = ClientTerminalBackend(terminal, environment(), placed=place)
+        result = await self.engine.run(request, profile, cwd=self.cwd, live=live, backend=backend)
+        return replace(result, terminal_id=backend.terminal_id)
 
     async def notices(self) -> AsyncIterator[Notice]:
         """The jobs of this tool as they end, each once, also those whose program is gone.
@@ -191,7 +226,7 @@ class Tool:
         call.add_done_callback(lambda _: live.end())
         try:
             while (text := await live.next()) is not None:
-                yield Update(text)
+                yield Update(text, live.terminal_id)
                 await asyncio.wait([call], timeout=interval)
             yield await call
         finally:

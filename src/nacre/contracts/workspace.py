@@ -306,6 +306,8 @@ def _details(result: ShellResult) -> dict[str, Any]:
         details["survivors"] = [{"pid": one.pid, "argv": list(one.argv)} for one in result.survivors]
     if result.adopted is not None:
         details["async"] = {"state": "running", "jobId": result.adopted, "type": "bash"}
+    if result.terminal_id is not None:
+        details["terminalId"] = result.terminal_id
     meta = _meta(result.output)
     if meta:
         details["meta"] = meta

@@ -22,6 +22,14 @@ class LiveTail:
         self._fresh = asyncio.Event()
         self._news = False
         self._ended = False
+        self.terminal_id: str | None = None
+        """The client's terminal that the command runs in, if it does."""
+
+    def place(self, terminal_id: str) -> None:
+        """Tell where the command runs, before it has written anything."""
+        self.terminal_id = terminal_id
+        self._news = True
+        self._fresh.set()
 
     def feed(self, buffer: bytearray, size: int) -> None:
         self._tail += memoryview(buffer)[max(0, size - TAIL_BYTES) : size]

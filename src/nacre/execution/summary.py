@@ -57,7 +57,7 @@ def notices_of(run: Run, ending: Ending) -> list[str]:
         notices.append(f"could not be killed: {names}")
     if ending.lost is not None and ending.why is not None:
         notices.append(ending.lost)
-    return notices
+    return [*notices, *ending.notices]
 
 
 def _spell(survivor: Survivor) -> str:
