@@ -60,8 +60,11 @@ def test_every_setting_and_its_variable_is_in_the_reference() -> None:
     assert missing == []
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+GUIDES = "\n".join(page.read_text(encoding="utf-8") for page in sorted(ROOT.glob("docs/guides/*.md")))
+
+
+def blocks(language: str, text: str = README) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 def environment() -> dict[str, str]:
@@ -81,11 +84,11 @@ def run(argv: list[str]) -> str:
     return done.stdout.decode()
 
 
-def sessions() -> list[tuple[str, str]]:
-    """Each command of the README's terminal sessions, and what it prints."""
+def sessions(text: str = README) -> list[tuple[str, str]]:
+    """Each command of a text's terminal sessions, and what it prints."""
     return [
         (command, output)
-        for block in blocks("console")
+        for block in blocks("console", text)
         for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
     ]
 
@@ -95,8 +98,8 @@ def test_the_readme_shows_command_line_and_tool_call() -> None:
     assert ("nacre run" in commands, "nacre call" in commands) == (True, True)
 
 
-@pytest.mark.parametrize(("command", "output"), sessions())
-def test_a_terminal_session_of_the_readme_is_true(command: str, output: str) -> None:
+@pytest.mark.parametrize(("command", "output"), [*sessions(), *sessions(GUIDES)])
+def test_a_terminal_session_is_true(command: str, output: str) -> None:
     assert run(["bash", "-c", command]) == output
 
 

@@ -20,6 +20,7 @@ VERBS = {
     "rpc": "serve the tools to a program, as JSON lines on stdin and stdout",
     "doctor": "say what this machine can promise",
     "mcp": "serve the tools to an MCP client",
+    "install": "add nacre to an editor or agent that speaks MCP",
     "config": "show the effective settings and where each came from",
 }
 

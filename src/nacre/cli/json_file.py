@@ -1,0 +1,132 @@
+"""A JSON file that belongs to another program: it is replaced in one step, and what it was is kept beside it.
+
+What cannot be read without losing something of it is left alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nacre.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """What a file holds, and when that was read."""
+
+    path: Path
+    """The file itself, where it was named by a link."""
+    values: dict[str, Any]
+    indent: str
+    stamp: tuple[int, int, int] | None
+    """Tells whether somebody has changed it since; None when there was no file."""
+
+
+def read(path: Path) -> Content:
+    """The file, or an empty one where there is none.
+
+    Raises:
+        ConfigError: it is not a JSON object that could be written again as it is.
+    """
+    path = Path(os.path.realpath(path))
+    try:
+        with open(path, "rb") as file:
+            stamp = _stamp(os.fstat(file.fileno()))
+            data = file.read()
+    except FileNotFoundError:
+        return Content(path=path, values={}, indent="  ", stamp=None)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}", source=str(path)) from error
+    try:
+        text = data.decode("utf-8-sig")
+        values = json.loads(text, object_pairs_hook=_object) if text.strip() else {}
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(
+            f"{path} is not plain JSON ({error}); comments and the like would be lost, so nothing was changed: "
+            "add by hand what is printed without --write",
+            source=str(path),
+        ) from error
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path} holds no JSON object, so nothing was changed", source=str(path))
+    found = re.search(r"^([ \t]+)\"", text, re.MULTILINE)
+    return Content(path=path, values=values, indent=found[1] if found else "  ", stamp=stamp)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose names are all different: of two equal ones, one would be lost."""
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the name {twice!r} is given twice in one object")
+    return values
+
+
+def write(content: Content, values: dict[str, Any]) -> Path | None:
+    """Replace the file; gives the path of the copy of what it was.
+
+    Raises:
+        ConfigError: it was changed by somebody else meanwhile, or cannot be written.
+    """
+    path = content.path
+    data = (json.dumps(values, indent=content.indent, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+    temporary = path.with_name(f".{path.name}.nacre-{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        mode = 0o666 if content.stamp is None else os.stat(path).st_mode & 0o777
+        try:
+            _write_new(temporary, data, mode, exactly=content.stamp is not None)
+            if _stamp_of(path) != content.stamp:
+                raise ConfigError(
+                    f"{path} was changed by somebody else just now; nothing was changed, try again", source=str(path)
+                )
+            backup = None if content.stamp is None else _keep(path, mode)
+            os.replace(temporary, path)
+        finally:
+            # After a success it is the file itself.
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be written: {error.strerror}", source=str(path)) from error
+    return backup
+
+
+def _keep(path: Path, mode: int) -> Path:
+    """A copy beside the file under a name that is free."""
+    data = path.read_bytes()
+    number = 1
+    while True:
+        backup = path.with_name(f"{path.name}.before-nacre{'' if number == 1 else f'-{number}'}")
+        try:
+            _write_new(backup, data, mode, exactly=True)
+        except FileExistsError:
+            number += 1
+        else:
+            return backup
+
+
+def _write_new(path: Path, data: bytes, mode: int, *, exactly: bool) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+    with open(fd, "wb") as file:
+        if exactly:
+            os.fchmod(fd, mode)
+        file.write(data)
+        file.flush()
+        os.fsync(fd)
+
+
+def _stamp(found: os.stat_result) -> tuple[int, int, int]:
+    return (found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def _stamp_of(path: Path) -> tuple[int, int, int] | None:
+    try:
+        return _stamp(os.stat(path))
+    except FileNotFoundError:
+        return None
