@@ -15,7 +15,7 @@ from mcp import Client, StdioServerParameters
 
 from nacre.mcp.approval import approver
 from nacre.mcp.http import listen, serve_http, url_of
-from nacre.mcp.server import build
+from nacre.mcp.server import Desk, build
 from nacre.mcp.toolbox import Toolbox
 
 # The protocol revision that a client of each era comes to.
@@ -38,9 +38,9 @@ async def over_stdio(era: str, *arguments: str, **options: Any) -> AsyncIterator
 @asynccontextmanager
 async def http_server(contract: str = "workspace", **options: Any) -> AsyncIterator[str]:
     """A server in this process; its address."""
-    toolbox = Toolbox(contract, approver=approver)
+    desk = Desk(Toolbox(contract, approver=approver))
     listener = listen("127.0.0.1", 0, token=options.get("token"))
-    serving = asyncio.create_task(serve_http(build(toolbox), listener, host="127.0.0.1", on_end=toolbox.end, **options))
+    serving = asyncio.create_task(serve_http(build(desk), listener, host="127.0.0.1", on_end=desk.end, **options))
     try:
         yield url_of(listener)
     finally:
@@ -64,7 +64,16 @@ def _compiled(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(params=WIRES)
 def connect(request: pytest.FixtureRequest) -> Connect:
     """Opens a client on one of the four wires."""
-    transport, era = request.param.split("-")
+    return _connecting(*request.param.split("-"))
+
+
+@pytest.fixture(params=ERAS)
+def connect_http(request: pytest.FixtureRequest) -> Connect:
+    """Opens a client over HTTP, for what is the same on every wire."""
+    return _connecting("http", request.param)
+
+
+def _connecting(transport: str, era: str) -> Connect:
     opened = over_stdio if transport == "stdio" else over_http
 
     def connected(*arguments: str, **options: Any) -> AbstractAsyncContextManager[Client]:

@@ -45,18 +45,18 @@ def main(namespace: argparse.Namespace) -> int:
 async def _serve(namespace: argparse.Namespace, token: str | None) -> None:
     # The SDK takes most of a second to load: not for --help, and not for any other verb.
     from nacre.mcp.approval import approver
-    from nacre.mcp.server import build
+    from nacre.mcp.server import Desk, build
     from nacre.mcp.toolbox import Toolbox
 
-    toolbox = Toolbox(namespace.contract, tools=namespace.tools.split(","), approver=approver)
+    desk = Desk(Toolbox(namespace.contract, tools=namespace.tools.split(","), approver=approver))
     if namespace.http is None:
         from nacre.mcp.stdio import serve_stdio
 
-        await serve_stdio(build(toolbox))
+        await serve_stdio(build(desk))
         return
     from nacre.mcp.http import address_of, listen, serve_http, url_of
 
     host, port = address_of(namespace.http)
     listener = listen(host, port, token=token)
     print(url_of(listener), flush=True)
-    await serve_http(build(toolbox), listener, host=host, token=token, hosts=namespace.allow_host, on_end=toolbox.end)
+    await serve_http(build(desk), listener, host=host, token=token, hosts=namespace.allow_host, on_end=desk.end)

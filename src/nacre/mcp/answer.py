@@ -29,7 +29,7 @@ def result_of(reply: Reply, *, version: str, told: Sequence[str] = ()) -> dict[s
     result: dict[str, Any] = {"resultType": COMPLETE, "content": content, "isError": reply.is_error}
     if version >= STRUCTURED_SINCE:
         content += links_of(reply.details)
-        result["structuredContent"] = reply.json()
+        result["structuredContent"] = reply.json() | ({"notices": list(told)} if told else {})
     return result
 
 

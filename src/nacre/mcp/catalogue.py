@@ -103,6 +103,7 @@ def _output_schema(contract: str, role: str) -> dict[str, Any]:
             "text": {"type": "string", "description": "what the model reads"},
             "is_error": {"type": "boolean"},
             "details": {"type": "object", "properties": _DETAILS[role]},
+            "notices": {"type": "array", "items": {"type": "string"}, "description": "background jobs that have ended"},
         },
         "required": ["text", "is_error", "details"],
     }

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 from mcp.server import ServerRequestContext
 from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.lowlevel import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.server.subscriptions import ListenHandler
 from mcp.shared.exceptions import MCPError
-from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, CallToolRequestParams, PaginatedRequestParams
+from mcp.types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    SubscribeRequestParams,
+    UnsubscribeRequestParams,
+)
 
 import nacre
-from nacre.mcp.answer import COMPLETE, result_of
+from nacre.contracts.contract import Reply
+from nacre.engine import Engine
+from nacre.errors import NacreError
+from nacre.mcp import resources, tasks
+from nacre.mcp.answer import COMPLETE, job_of, result_of
 from nacre.mcp.approval import ASKING, Asking, QuestionError
 from nacre.mcp.call import GoneError, Report, run_call
+from nacre.mcp.notices import Notices
 from nacre.mcp.toolbox import Toolbox
 
 NAME = "nacre"
@@ -34,8 +48,13 @@ GONE = "nacre.gone"
 # On a pipe there is one client, and one connection.
 PIPE_SESSION = "stdio"
 
-# The tools are the same as long as the server runs.
-CACHE_HINTS: dict[CacheableMethod, CacheHint] = {"tools/list": CacheHint(ttl_ms=60_000)}
+# The tools and the templates are the same as long as the server runs; everything else changes with every command.
+CACHE_HINTS: dict[CacheableMethod, CacheHint] = {
+    "tools/list": CacheHint(ttl_ms=60_000),
+    "resources/templates/list": CacheHint(ttl_ms=60_000),
+    "resources/list": CacheHint(),
+    "resources/read": CacheHint(),
+}
 
 Context = ServerRequestContext[Any, Any]
 
@@ -45,6 +64,21 @@ class Desk:
 
     def __init__(self, toolbox: Toolbox) -> None:
         self._toolbox = toolbox
+        self.notices = Notices(toolbox.shell)
+
+    @property
+    def _engine(self) -> Engine:
+        return self._toolbox.shell.engine
+
+    async def end(self, session: str) -> None:
+        """Give back what a session holds; its client has ended it."""
+        self.notices.forget(session)
+        await self._toolbox.end(session)
+
+    async def aclose(self) -> None:
+        await self._toolbox.aclose()
+
+    # Tools.
 
     async def list_tools(self, context: Context, params: PaginatedRequestParams) -> dict[str, Any]:
         return {"resultType": COMPLETE, "tools": list(self._toolbox.described.values())}
@@ -54,18 +88,84 @@ class Desk:
         return None if described is None else described["inputSchema"]
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> dict[str, Any]:
-        tool = self._toolbox.find(params.name, session_of(context))
+        session = session_of(context)
+        tool = self._toolbox.find(params.name, session)
         if tool is None:
             known = ", ".join(self._toolbox.described)
             raise MCPError(code=INVALID_PARAMS, message=f"there is no tool {params.name!r}; there are {known}")
+        arguments = params.arguments or {}
         ASKING.set(Asking(context, params))
         try:
-            reply = await run_call(tool, params.arguments or {}, report_of(context), gone=gone_of(context))
+            reply = await run_call(tool, arguments, report_of(context), gone=gone_of(context))
         except QuestionError as question:
             return question.result
         except GoneError as error:
             raise MCPError(code=INTERNAL_ERROR, message="the client is gone; its command was ended") from error
-        return result_of(reply, version=context.protocol_version)
+        task = self._task_of(context, arguments, reply)
+        if task is not None:
+            return task
+        started = job_of(reply.details)
+        if started is not None:
+            self.notices.own(started, session)
+        return result_of(reply, version=context.protocol_version, told=self.notices.take(session))
+
+    # Resources.
+
+    async def list_resources(self, context: Context, params: PaginatedRequestParams) -> dict[str, Any]:
+        with _translated(params.cursor):
+            return resources.listed(self._engine, params.cursor)
+
+    async def list_templates(self, context: Context, params: PaginatedRequestParams) -> dict[str, Any]:
+        return {"resultType": COMPLETE, "resourceTemplates": resources.TEMPLATES}
+
+    async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> dict[str, Any]:
+        with _translated(params.uri):
+            return resources.read(self._engine, params.uri)
+
+    async def subscribe(self, context: Context, params: SubscribeRequestParams) -> dict[str, Any]:
+        self.notices.watch(params.uri, context.session)
+        return {}
+
+    async def unsubscribe(self, context: Context, params: UnsubscribeRequestParams) -> dict[str, Any]:
+        self.notices.unwatch(params.uri, context.session)
+        return {}
+
+    # Tasks.
+
+    def _task_of(self, context: Context, arguments: Mapping[str, Any], reply: Reply) -> dict[str, Any] | None:
+        """The task that a call goes on as, where its client knows tasks."""
+        if not tasks.is_declared(context):
+            return None
+        job_id = tasks.kept_by_itself(arguments, reply)
+        if job_id is None:
+            return None
+        self.notices.give_as_task(job_id)
+        return tasks.created(self._engine.jobs.get(job_id), hours=self._hours)
+
+    @property
+    def _hours(self) -> float:
+        return self._engine.settings.jobs.job_hours
+
+    async def get_task(self, context: Context, params: tasks.TaskParams) -> dict[str, Any]:
+        job = tasks.find(self._engine.jobs, params.task_id, context)
+        return tasks.current(job, hours=self._hours, version=context.protocol_version)
+
+    async def cancel_task(self, context: Context, params: tasks.TaskParams) -> dict[str, Any]:
+        self._engine.jobs.stop(tasks.find(self._engine.jobs, params.task_id, context).id)
+        return {"resultType": COMPLETE}
+
+    async def update_task(self, context: Context, params: tasks.TaskUpdateParams) -> dict[str, Any]:
+        """No task of ours waits for an answer: a command is asked about before it is started."""
+        tasks.find(self._engine.jobs, params.task_id, context)
+        return {"resultType": COMPLETE}
+
+
+@contextmanager
+def _translated(subject: str | None) -> Iterator[None]:
+    try:
+        yield
+    except NacreError as error:
+        raise MCPError(code=INVALID_PARAMS, message=str(error), data={"uri": subject}) from error
 
 
 def session_of(context: Context) -> str | None:
@@ -106,16 +206,16 @@ def gone_of(context: Context) -> asyncio.Event | None:
     return None if context.request is None else context.request.scope.get(GONE)
 
 
-def build(toolbox: Toolbox) -> Server[None]:
-    """The SDK's server around the tools; it gives them back when it ends."""
-    desk = Desk(toolbox)
+def build(desk: Desk) -> Server[None]:
+    """The SDK's server in front of the desk, which is closed with it."""
 
     @asynccontextmanager
     async def lifespan(_: Server[None]) -> AsyncIterator[None]:
         try:
-            yield
+            async with desk.notices.watched():
+                yield
         finally:
-            await toolbox.aclose()
+            await desk.aclose()
 
     server = Server(
         NAME,
@@ -125,8 +225,18 @@ def build(toolbox: Toolbox) -> Server[None]:
         lifespan=lifespan,
         get_tool_input_schema=desk.input_schema,
         cache_hints=CACHE_HINTS,
+        on_subscriptions_listen=ListenHandler(desk.notices.bus),
     )
+    server.extensions[tasks.EXTENSION] = {}
     server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=NAME))
     server.add_request_handler("tools/list", PaginatedRequestParams, desk.list_tools)
     server.add_request_handler("tools/call", CallToolRequestParams, desk.call_tool)
+    server.add_request_handler("resources/list", PaginatedRequestParams, desk.list_resources)
+    server.add_request_handler("resources/templates/list", PaginatedRequestParams, desk.list_templates)
+    server.add_request_handler("resources/read", ReadResourceRequestParams, desk.read_resource)
+    server.add_request_handler("resources/subscribe", SubscribeRequestParams, desk.subscribe)
+    server.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, desk.unsubscribe)
+    server.add_request_handler("tasks/get", tasks.TaskParams, desk.get_task)
+    server.add_request_handler("tasks/update", tasks.TaskUpdateParams, desk.update_task)
+    server.add_request_handler("tasks/cancel", tasks.TaskParams, desk.cancel_task)
     return server

@@ -1,0 +1,99 @@
+"""Tells clients that a job has ended: those that watch its address at once, and its model with the next result.
+
+A protocol of requests has no other way to a model. A job's notice goes to the session that started the job; one that
+nobody here started goes to whoever calls first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import InMemorySubscriptionBus
+from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
+
+from nacre.mcp.answer import JOB
+from nacre.tool import Tool
+
+# Of a session whose client never calls again; the jobs themselves stay where they are.
+MOST_WAITING = 100
+MOST_OWNERS = 1_000
+
+Session = str | None
+
+
+class Notices:
+    def __init__(self, tool: Tool) -> None:
+        self._tool = tool
+        self.bus = InMemorySubscriptionBus()
+        # Job → whose it is; a task is its client's to ask about.
+        self._owners: OrderedDict[str, Session] = OrderedDict()
+        self._tasks: set[str] = set()
+        self._waiting: dict[Session, deque[str]] = {}
+        self._watchers: dict[str, list[ServerSession]] = {}
+
+    @asynccontextmanager
+    async def watched(self) -> AsyncIterator[None]:
+        """Follow the jobs meanwhile."""
+        following = asyncio.create_task(self._follow())
+        try:
+            yield
+        finally:
+            following.cancel()
+            await asyncio.wait([following])
+
+    async def _follow(self) -> None:
+        async for notice in self._tool.notices():
+            if notice.job_id in self._tasks:
+                self._tasks.discard(notice.job_id)
+            else:
+                owner = self._owners.pop(notice.job_id, None)
+                self._waiting.setdefault(owner, deque(maxlen=MOST_WAITING)).append(notice.text)
+            await self._tell(f"{JOB}{notice.job_id}")
+
+    async def _tell(self, uri: str) -> None:
+        await self.bus.publish(ResourceUpdated(uri=uri))
+        await self.bus.publish(ResourcesListChanged())
+        for session in self._watchers.get(uri, []):
+            # A connection that is closed by now drops what it is told.
+            await session.send_resource_updated(uri)
+
+    def own(self, job_id: str, session: Session) -> None:
+        """Remember whose job it is."""
+        self._owners[job_id] = session
+        if len(self._owners) > MOST_OWNERS:
+            self._owners.popitem(last=False)
+
+    def give_as_task(self, job_id: str) -> None:
+        """The client asks for the result of this one itself."""
+        self._owners.pop(job_id, None)
+        self._tasks.add(job_id)
+
+    def take(self, session: Session) -> list[str]:
+        """What is to be told to a session now."""
+        told = [*self._waiting.pop(session, ())]
+        if session is not None:
+            told += self._waiting.pop(None, ())
+        return told
+
+    def forget(self, session: Session) -> None:
+        """A session that has ended is told nothing any more."""
+        self._waiting.pop(session, None)
+
+    def watch(self, uri: str, session: ServerSession) -> None:
+        self._watchers.setdefault(uri, []).append(session)
+
+    def unwatch(self, uri: str, session: Any) -> None:
+        kept = [one for one in self._watchers.get(uri, []) if not _same_connection(one, session)]
+        self._watchers[uri] = kept
+        if not kept:
+            del self._watchers[uri]
+
+
+def _same_connection(one: ServerSession, other: ServerSession) -> bool:
+    # Each request has a session object of its own; the client's parameters are its connection's.
+    return one.client_params is other.client_params

@@ -1,0 +1,137 @@
+"""Kept outputs and jobs as resources: `artifact://ID` and `job://ID`, a window at a time.
+
+Windows that follow each other by `nextOffset` show every byte of an output once. An address is a number or a job's id
+and nothing else, so it cannot lead anywhere but to what this nacre keeps.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+from nacre.artifacts.excerpt import LIMIT_BYTES, Excerpt, read_tail, read_window
+from nacre.engine import Engine
+from nacre.errors import InvalidRequestError
+from nacre.jobs.reading import JobFile
+from nacre.jobs.status import details_of, headline
+from nacre.mcp.answer import ARTIFACT, COMPLETE, JOB
+
+# What one page of the list holds.
+PAGE = 100
+
+TEXT, FACTS = "text/plain", "application/json"
+
+TEMPLATES = [
+    {
+        "uriTemplate": f"{ARTIFACT}{{id}}{{?offset,limit}}",
+        "name": "artifact",
+        "title": "Kept output",
+        "description": "The full output of a command, from a byte offset on; _meta.nextOffset says where to read on",
+        "mimeType": TEXT,
+    },
+    {
+        "uriTemplate": f"{JOB}{{id}}{{?offset,limit}}",
+        "name": "job",
+        "title": "Background job",
+        "description": "How a job stands, and its newest output, or its output from a byte offset on",
+        "mimeType": TEXT,
+    },
+]
+
+
+def listed(engine: Engine, cursor: str | None) -> dict[str, Any]:
+    """A page of everything that can be read, newest first; raises InvalidRequestError."""
+    if cursor is not None and not (cursor.isascii() and cursor.isdigit()):
+        raise InvalidRequestError(f"cursor {cursor!r} is not one of ours", field="cursor")
+    start = int(cursor or 0)
+    found = [_job_entry(job) for job in reversed(engine.jobs.list().jobs)]
+    found += [_artifact_entry(entry) for entry in reversed(engine.artifacts.list())]
+    page: dict[str, Any] = {"resultType": COMPLETE, "resources": found[start : start + PAGE]}
+    if start + PAGE < len(found):
+        page["nextCursor"] = str(start + PAGE)
+    return page
+
+
+def _artifact_entry(entry: Any) -> dict[str, Any]:
+    return {
+        "uri": f"{ARTIFACT}{entry.id}",
+        "name": f"output {entry.id}",
+        "description": f"The output of a command ({entry.state})",
+        "mimeType": TEXT,
+        "size": entry.total_bytes,
+    }
+
+
+def _job_entry(job: Any) -> dict[str, Any]:
+    return {"uri": f"{JOB}{job.id}", "name": f"job {job.id}", "description": headline(job), "mimeType": TEXT}
+
+
+def read(engine: Engine, uri: str) -> dict[str, Any]:
+    """The contents at an address.
+
+    Raises:
+        InvalidRequestError: it is no address of ours.
+        UnknownArtifactError: there is no such artifact.
+        UnknownJobError: there is no such job.
+    """
+    rest, _, query = uri.partition("?")
+    window = _window_of(query, uri)
+    if rest.startswith(ARTIFACT):
+        return _contents(_read_artifact(engine, rest.removeprefix(ARTIFACT), uri, window))
+    if rest.startswith(JOB):
+        return _contents(*_read_job(engine, rest.removeprefix(JOB), uri, window))
+    raise InvalidRequestError(f"{uri!r} is neither {ARTIFACT}ID nor {JOB}ID", field="uri")
+
+
+def _contents(*contents: dict[str, Any]) -> dict[str, Any]:
+    return {"resultType": COMPLETE, "contents": list(contents)}
+
+
+def _window_of(query: str, uri: str) -> Mapping[str, int]:
+    """Offset and limit, as far as they are given."""
+    found: dict[str, int] = {}
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        # As long as the size of any file.
+        if name not in ("offset", "limit") or not (value.isascii() and value.isdigit()) or len(value) > 19:
+            raise InvalidRequestError(f"{uri!r}: {name}={value!r} must be offset or limit, a number", field="uri")
+        found[name] = int(value)
+    if found.get("limit") == 0:
+        raise InvalidRequestError(f"{uri!r}: limit must be at least 1", field="uri")
+    return found
+
+
+def _read_artifact(engine: Engine, number: str, uri: str, window: Mapping[str, int]) -> dict[str, Any]:
+    if not (number.isascii() and number.isdigit()) or len(number) > 19:
+        raise InvalidRequestError(f"{uri!r}: an artifact's id is a number", field="uri")
+    with engine.artifacts.open(int(number)) as artifact:
+        growing = artifact.entry.state == "writing"
+        return _text(uri, read_window(artifact, window.get("offset", 0), _limit(window), growing=growing), growing)
+
+
+def _read_job(engine: Engine, job_id: str, uri: str, window: Mapping[str, int]) -> list[dict[str, Any]]:
+    job = engine.jobs.get(job_id)
+    with JobFile.open(job) as file:
+        if "offset" in window:
+            excerpt = read_window(file, window["offset"], _limit(window), growing=job.running)
+        else:
+            excerpt = read_tail(file, None, _limit(window), growing=job.running)
+        text = _text(uri, excerpt, job.running)
+        text["_meta"]["notices"] += file.notices
+    return [{"uri": f"{JOB}{job.id}", "mimeType": FACTS, "text": json.dumps(details_of(job))}, text]
+
+
+def _limit(window: Mapping[str, int]) -> int:
+    return min(window.get("limit", LIMIT_BYTES), LIMIT_BYTES)
+
+
+def _text(uri: str, excerpt: Excerpt, growing: bool) -> dict[str, Any]:
+    meta: dict[str, Any] = {
+        "offset": excerpt.offset,
+        "totalBytes": excerpt.total_bytes,
+        "notices": list(excerpt.notices),
+    }
+    if excerpt.more or growing:
+        meta["nextOffset"] = excerpt.next_offset
+    return {"uri": uri, "mimeType": TEXT, "text": excerpt.text, "_meta": meta}

@@ -1,0 +1,221 @@
+"""However a server or a client ends, no command of a call is left behind, and jobs live on."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_server.conftest import ERAS, PATIENCE_SECONDS, is_alive, until
+from nacre.jobs.table import JobTable
+
+# Starts a job, then makes a call that never ends by itself; a process, so that it can be killed.
+CLIENT = """
+import asyncio, os, sys
+from mcp import Client, StdioServerParameters
+
+async def main(where, era, command):
+    server = where if where.startswith("http") else StdioServerParameters(
+        command=sys.executable, args=["-m", "nacre", "mcp"], env=dict(os.environ)
+    )
+    async with Client(server, mode=era) as client:
+        await client.call_tool("bash", {"command": "sleep 600", "async": True})
+        await client.call_tool("bash", {"command": command})
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+class Scene:
+    """A command in a call and a job, each with its processes."""
+
+    def __init__(self, tmp_path: Path, home: Path) -> None:
+        self.pids = tmp_path / "pids"
+        self.command = (
+            f"setsid bash -c 'echo $$ > {self.pids}.new; exec sleep 600' & "
+            f"until [ -s {self.pids}.new ]; do sleep 0.01; done; "
+            f"echo $$ >> {self.pids}.new; mv {self.pids}.new {self.pids}; sleep 600"
+        )
+        self._table = JobTable(home)
+
+    async def started(self) -> list[int]:
+        await until(self.pids.exists, "the command has started")
+        return [int(pid) for pid in self.pids.read_text(encoding="utf-8").split()]
+
+    async def nothing_but_the_job_is_left(self, foreground: list[int]) -> None:
+        await until(lambda: not any(is_alive(pid) for pid in foreground), "everything of the call has ended")
+        (job,) = self._table.list().jobs
+        assert job.running
+        assert is_alive(job.record["pid"])
+        self._table.stop(job.id)
+        await until(lambda: not self._table.get(job.id).running, "the job has ended")
+
+
+@pytest.fixture
+def scene(tmp_path: Path, home: Path) -> Scene:
+    return Scene(tmp_path, home)
+
+
+def environment() -> dict[str, str]:
+    return dict(os.environ)
+
+
+@contextlib.contextmanager
+def process(*argv: str, **options: Any) -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen(argv, env=environment(), **options) as started:
+        try:
+            yield started
+        finally:
+            started.kill()
+            started.wait(PATIENCE_SECONDS)
+
+
+def client(where: str, era: str, command: str) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
+    return process(sys.executable, "-c", CLIENT, where, era, command, stderr=subprocess.DEVNULL)
+
+
+def server_over_http() -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
+    return process(sys.executable, "-m", "nacre", "mcp", "--http", "127.0.0.1:0", stdout=subprocess.PIPE)
+
+
+def address(server: subprocess.Popen[bytes]) -> str:
+    assert server.stdout is not None
+    return server.stdout.readline().decode().strip()
+
+
+def request(number: int, method: str, params: dict[str, Any]) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode() + b"\n"
+
+
+HELLO = request(
+    0, "initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+)
+
+
+@contextlib.contextmanager
+def server_on_pipes(command: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A server whose client is this test: it has a job, and a call that never ends by itself."""
+    with process(sys.executable, "-m", "nacre", "mcp", stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(HELLO + b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
+        server.stdin.write(
+            request(1, "tools/call", {"name": "bash", "arguments": {"command": "sleep 600", "async": True}})
+        )
+        server.stdin.flush()
+        assert json.loads(server.stdout.readline())["id"] == 0
+        assert "bg_1" in json.loads(server.stdout.readline())["result"]["content"][0]["text"]
+        server.stdin.write(request(2, "tools/call", {"name": "bash", "arguments": {"command": command}}))
+        server.stdin.flush()
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGKILL, -9)]
+)
+async def test_a_signal_to_a_server_on_pipes(scene: Scene, number: int, code: int) -> None:
+    with server_on_pipes(scene.command) as server:
+        foreground = await scene.started()
+        server.send_signal(number)
+        assert await asyncio.to_thread(server.wait, PATIENCE_SECONDS) == code
+        await scene.nothing_but_the_job_is_left(foreground)
+
+
+async def test_a_client_that_closes_the_pipe(scene: Scene) -> None:
+    with server_on_pipes(scene.command) as server:
+        foreground = await scene.started()
+        assert server.stdin is not None
+        server.stdin.close()
+        assert await asyncio.to_thread(server.wait, PATIENCE_SECONDS) == 0
+        await scene.nothing_but_the_job_is_left(foreground)
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_client_on_pipes_is_killed(scene: Scene, era: str) -> None:
+    with client("-", era, scene.command) as killed:
+        foreground = await scene.started()
+        killed.kill()
+        await scene.nothing_but_the_job_is_left(foreground)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGKILL, -9)])
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_signal_to_a_server_over_http(scene: Scene, era: str, number: int, code: int) -> None:
+    with server_over_http() as server, client(address(server), era, scene.command):
+        foreground = await scene.started()
+        server.send_signal(number)
+        assert await asyncio.to_thread(server.wait, PATIENCE_SECONDS) == code
+        await scene.nothing_but_the_job_is_left(foreground)
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_client_over_http_is_killed(scene: Scene, era: str) -> None:
+    with server_over_http() as server, client(address(server), era, scene.command) as killed:
+        foreground = await scene.started()
+        killed.kill()
+        await scene.nothing_but_the_job_is_left(foreground)
+        assert server.poll() is None
+
+
+class Wire:
+    """A network between client and server that can be cut: both sides are then told nothing but a reset."""
+
+    def __init__(self, target: tuple[str, int]) -> None:
+        self._target = target
+        self._writers: list[asyncio.StreamWriter] = []
+        self._joined: set[asyncio.Task[None]] = set()
+        self._server: asyncio.Server | None = None
+
+    async def open(self) -> int:
+        self._server = await asyncio.start_server(self._join, "127.0.0.1", 0)
+        return int(self._server.sockets[0].getsockname()[1])
+
+    async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._joined.add(task)
+        far_reader, far_writer = await asyncio.open_connection(*self._target)
+        self._writers += [writer, far_writer]
+        await asyncio.gather(_copy(reader, far_writer), _copy(far_reader, writer))
+
+    async def cut(self) -> None:
+        assert self._server is not None
+        self._server.close()
+        for writer in self._writers:
+            if writer.is_closing():
+                continue
+            linger = (1).to_bytes(4, "little") + (0).to_bytes(4, "little")
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            writer.transport.abort()
+        await asyncio.wait(self._joined)
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(OSError):
+        while data := await reader.read(65536):
+            writer.write(data)
+            await writer.drain()
+        writer.close()
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_network_is_cut(scene: Scene, era: str) -> None:
+    with server_over_http() as server:
+        host, port = address(server).removeprefix("http://").removesuffix("/mcp").split(":")
+        wire = Wire((host, int(port)))
+        through = f"http://127.0.0.1:{await wire.open()}/mcp"
+        with client(through, era, scene.command):
+            foreground = await scene.started()
+            await wire.cut()
+            await scene.nothing_but_the_job_is_left(foreground)
+            assert server.poll() is None
