@@ -1,7 +1,7 @@
 """Seed 004 step by step: the way of a tool call from its text to its result. Each row names the line of the seed.
 
-Steps that belong to sessions, terminals, renderers and the minimiser have issues of their own: here is shown what holds
-until then.
+Its surfaces (renderer, `!`, RPC) have a file of their own. Steps that belong to sessions, terminals and the minimiser
+have issues of their own: here is shown what holds until then.
 """
 
 from __future__ import annotations
