@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nacre.contracts import job_texts
-from nacre.contracts.contract import Reply, Scene
+from nacre.contracts.contract import Companion, Reply, Scene
 from nacre.contracts.fields import arguments_of, number_of
 from nacre.contracts.reading import FIELDS, PROPERTIES, decode_reading, read
 from nacre.errors import InvalidRequestError, JobError, UnknownJobError
@@ -55,7 +55,7 @@ running. Exactly one of list, poll, cancel, read, write per call.
 - {"cancel": ["bg_1"]}: ends the job and everything it started."""
 
 
-class Job:
+class Job(Companion):
     def __init__(self) -> None:
         self._scans = Scans()
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nacre.contracts.contract import Reply, Scene
+from nacre.contracts.contract import Reply, Scene, SeriesContract
 from nacre.contracts.fields import arguments_of, number_of, show
 from nacre.contracts.two_streams import Stream, capture_of, shares, view
 from nacre.errors import InvalidRequestError, NacreError, RefusedError
@@ -42,7 +42,7 @@ of each. Nothing but files carries over from one command to the next: join with 
 - Working directory: {cwd}"""
 
 
-class OpenAI:
+class OpenAI(SeriesContract):
     def schema(self, scene: Scene) -> dict[str, Any]:
         return {
             "name": "shell",

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from nacre.contracts.contract import Reply, Scene
+from nacre.contracts.contract import Companion, Reply, Scene
 from nacre.contracts.fields import arguments_of
 from nacre.contracts.reading import FIELDS, PROPERTIES, decode_reading, read
 from nacre.errors import InvalidRequestError
@@ -26,7 +26,7 @@ id or the uri from that result's notice. Nothing is run again.
 The output of a background job is read with the `job` tool."""
 
 
-class Read:
+class Read(Companion):
     def schema(self, scene: Scene) -> dict[str, Any]:
         return {
             "name": "read",
