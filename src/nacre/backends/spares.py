@@ -76,6 +76,7 @@ class Spare:
             except BlockingIOError:
                 return False
             if not self._waits:
+                self.refusal = "the shell does not wait for its script; bash does, from 4.4 on"
                 return None
         if time.monotonic() - self.born >= USABLE_SECONDS:
             return None

@@ -50,6 +50,8 @@ def prepare(shell: str, env: Mapping[bytes, bytes]) -> launch.Launch:
 def _loader(text_fd: int, last: str) -> str:
     return (
         f"exec {text_fd}<&-\n"
+        # Before that version no text can be read up to its NUL.
+        "((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)) || exit\n"
         f"builtin printf r >&{GO_FD} && builtin read -r -u {GO_FD} {ROOM}"
         f" && builtin mapfile -d '' -t -u {TEXT_FD} {ROOM} && exec {GO_FD}<&- {TEXT_FD}<&-"
         f' && builtin eval "${{{ROOM}[0]}}"; : {launch.quoted(last)}\n'
