@@ -251,6 +251,19 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert (link.is_symlink(), written(real)) == (True, {"servers": {"nacre": ENTRY}})
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has files of others to change")
+def test_somebody_else_s_file_stays_theirs(tmp_path: Path) -> None:
+    """As with sudo, whose user would else be locked out of their own settings."""
+    path = tmp_path / "mcp.json"
+    path.write_text("{}", encoding="utf-8")
+    os.chown(path, 1234, 2345)
+    path.chmod(0o640)
+    add(path, "servers", ENTRY, replace=False)
+    for one in (path, tmp_path / "mcp.json.before-nacre"):
+        found = os.stat(one)
+        assert (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode)) == (1234, 2345, 0o640)
+
+
 def test_an_earlier_copy_is_never_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "mcp.json"
     for text in ('{"a": 1}', '{"a": 2}', '{"a": 3}'):

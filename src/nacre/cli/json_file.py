@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,14 +80,14 @@ def write(content: Content, values: dict[str, Any]) -> Path | None:
     temporary = path.with_name(f".{path.name}.nacre-{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        mode = 0o666 if content.stamp is None else os.stat(path).st_mode & 0o777
+        before = None if content.stamp is None else os.stat(path)
         try:
-            _write_new(temporary, data, mode, exactly=content.stamp is not None)
+            _write_new(temporary, data, like=before)
             if _stamp_of(path) != content.stamp:
                 raise ConfigError(
                     f"{path} was changed by somebody else just now; nothing was changed, try again", source=str(path)
                 )
-            backup = None if content.stamp is None else _keep(path, mode)
+            backup = None if before is None else _keep(path, before)
             os.replace(temporary, path)
         finally:
             # After a success it is the file itself.
@@ -97,25 +98,29 @@ def write(content: Content, values: dict[str, Any]) -> Path | None:
     return backup
 
 
-def _keep(path: Path, mode: int) -> Path:
+def _keep(path: Path, before: os.stat_result) -> Path:
     """A copy beside the file under a name that is free."""
     data = path.read_bytes()
     number = 1
     while True:
         backup = path.with_name(f"{path.name}.before-nacre{'' if number == 1 else f'-{number}'}")
         try:
-            _write_new(backup, data, mode, exactly=True)
+            _write_new(backup, data, like=before)
         except FileExistsError:
             number += 1
         else:
             return backup
 
 
-def _write_new(path: Path, data: bytes, mode: int, *, exactly: bool) -> None:
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+def _write_new(path: Path, data: bytes, *, like: os.stat_result | None) -> None:
+    """Make a file; with the owner and the rights of another one, so that whoever reads that can read this."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     with open(fd, "wb") as file:
-        if exactly:
-            os.fchmod(fd, mode)
+        if like is not None:
+            os.fchmod(fd, stat.S_IMODE(like.st_mode))
+            made = os.fstat(fd)
+            if (made.st_uid, made.st_gid) != (like.st_uid, like.st_gid):
+                os.fchown(fd, like.st_uid, like.st_gid)
         file.write(data)
         file.flush()
         os.fsync(fd)
