@@ -23,6 +23,12 @@ _HINTS: dict[str, dict[str, bool]] = {
     "read": {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False},
 }
 
+
+def _or_null(kind: str) -> dict[str, Any]:
+    # Not a list of types, which some clients cannot map onto their own schemas.
+    return {"anyOf": [{"type": kind}, {"type": "null"}]}
+
+
 _JOB_REF = {
     "type": "object",
     "properties": {"state": {"type": "string"}, "jobId": {"type": "string"}, "type": {"type": "string"}},
@@ -31,10 +37,10 @@ _JOB_REF = {
 # The fields of `details`; each is there when it has something to say.
 _DETAILS: dict[str, dict[str, Any]] = {
     SHELL: {
-        "exitCode": {"type": ["integer", "null"], "description": "of the command, when it is not 0"},
+        "exitCode": _or_null("integer") | {"description": "of the command, when it is not 0"},
         "signal": {"type": "string", "description": "that ended the command"},
         "timedOut": {"type": "boolean"},
-        "timeoutSeconds": {"type": ["number", "null"]},
+        "timeoutSeconds": _or_null("number"),
         "requestedTimeoutSeconds": {"type": "number", "description": "when another one was used"},
         "wallTimeMs": {"type": "integer"},
         "stages": {"type": "array", "items": {"type": "integer"}, "description": "exit codes of the last pipeline"},
@@ -66,7 +72,7 @@ _BARE: dict[str, dict[str, Any]] = {
     },
     "openai": {
         "output": {"type": "array", "items": {"type": "object"}, "description": "stdout, stderr, outcome of each"},
-        "max_output_length": {"type": ["integer", "null"]},
+        "max_output_length": _or_null("integer"),
     },
 }
 

@@ -59,6 +59,16 @@ def is_declared(context: Context) -> bool:
     )
 
 
+def require(context: Context) -> None:
+    """Raise MCPError for a client that did not declare the extension."""
+    if not is_declared(context):
+        raise MCPError(
+            code=MISSING_REQUIRED_CLIENT_CAPABILITY,
+            message=f"the client must declare the extension {EXTENSION}",
+            data={"requiredCapabilities": {"extensions": {EXTENSION: {}}}},
+        )
+
+
 def kept_by_itself(arguments: Mapping[str, Any], reply: Reply) -> str | None:
     """The job that a call became without being asked to, and which runs on."""
     kept = reply.details.get("async")
@@ -91,12 +101,7 @@ def find(table: JobTable, task_id: str, context: Context) -> Job:
     Raises:
         MCPError: there is none, the client did not declare the extension, or a header says something else.
     """
-    if not is_declared(context):
-        raise MCPError(
-            code=MISSING_REQUIRED_CLIENT_CAPABILITY,
-            message=f"the client must declare the extension {EXTENSION}",
-            data={"requiredCapabilities": {"extensions": {EXTENSION: {}}}},
-        )
+    require(context)
     named = None if context.request is None else context.request.headers.get(NAME_HEADER)
     if named is not None and named != task_id:
         raise MCPError(code=HEADER_MISMATCH, message=f"the header {NAME_HEADER} does not name the task {task_id!r}")
