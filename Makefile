@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SECONDS ?= 60
 CMD ?= echo "hello from nacre"; uname -sr; sleep 60 & echo "this line came back at once, sleep 60 is still running"; false | tail -n 1
 
-.PHONY: help setup run test parts lint types check fuzz bench clean
+.PHONY: help setup run test test-frameworks parts lint types check fuzz bench clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -33,6 +33,9 @@ lint: setup      ## ruff
 types: setup     ## mypy --strict
 	@$(BIN)/mypy
 
+test-frameworks: setup   ## test the adapters, each with its framework in an environment of its own
+	@$(BIN)/python tests/frameworks/run.py $(if $(REQUIRED),--required)
+
 check: lint types test   ## everything that CI runs
 
 fuzz: setup      ## fuzz every target: make fuzz SECONDS=60 (for each)
@@ -45,4 +48,4 @@ bench: setup     ## measure nacre against the floors, in one run
 	@$(BIN)/python -m benchmarks
 
 clean:           ## remove the private environment and caches
-	rm -rf -- $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf -- $(VENV) .frameworks .pytest_cache .mypy_cache .ruff_cache .hypothesis

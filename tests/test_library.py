@@ -211,6 +211,21 @@ async def test_run_sync_inside_a_running_event_loop_raises_what_run_raises() -> 
         nacre.run_sync("true", cwd="/nonexistent")
 
 
+async def test_an_interrupt_of_run_sync_inside_a_running_event_loop_ends_the_command(
+    request: pytest.FixtureRequest,
+) -> None:
+    class Interrupt(Exception):
+        pass
+
+    def interrupt(*_: object) -> None:
+        raise Interrupt
+
+    before = signal.signal(signal.SIGUSR1, interrupt)
+    request.addfinalizer(lambda: signal.signal(signal.SIGUSR1, before))
+    with pytest.raises(Interrupt):
+        nacre.run_sync(f"setsid sleep 600 & kill -USR1 {os.getpid()}; sleep 600")
+
+
 def test_run_sync_works_from_several_threads_at_once() -> None:
     results: dict[int, str] = {}
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
-import threading
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import Future
+from typing import Any, TypeVar
 
 from nacre import config
 from nacre import engine as engines
@@ -19,6 +20,8 @@ from nacre.profile import CaptureShape, Profile
 from nacre.request import ShellRequest, check_command, check_env
 from nacre.result import ShellResult
 from nacre.settings import Settings
+
+T = TypeVar("T")
 
 PROFILE = Profile(
     contract="run",
@@ -99,25 +102,39 @@ def run_sync(command: str, **options: Any) -> ShellResult:
     >>> nacre.run_sync("exit 3").exit_code
     3
     """
+    return wait_for(lambda: run(command, **options))
+
+
+def wait_for(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Do the work to its end in an event loop of its own: on this thread, or on another where this one has a loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(run(command, **options))
-    return _run_on_thread(command, options)
+        return asyncio.run(work())
+    return _wait_on_thread(work)
 
 
-def _run_on_thread(command: str, options: dict[str, Any]) -> ShellResult:
-    box: list[ShellResult | BaseException] = []
+def _wait_on_thread(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    # Only needed here, and more than half a millisecond to load.
+    from concurrent.futures import ThreadPoolExecutor
 
-    def work() -> None:
+    begun: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[T]]] = Future()
+
+    async def perform() -> T:
+        task = asyncio.current_task()
+        assert task is not None
+        begun.set_result((asyncio.get_running_loop(), task))
+        return await work()
+
+    with ThreadPoolExecutor(1, thread_name_prefix="nacre-run-sync") as pool:
+        done = pool.submit(lambda: asyncio.run(perform()))
         try:
-            box.append(asyncio.run(run(command, **options)))
-        except BaseException as error:  # noqa: BLE001 - carried over to the caller's thread, not handled here
-            box.append(error)
-
-    thread = threading.Thread(target=work, name="nacre-run-sync")
-    thread.start()
-    thread.join()
-    if isinstance(box[0], BaseException):
-        raise box[0]
-    return box[0]
+            return done.result()
+        except BaseException:
+            # An interrupt of this thread must end the command, which it would otherwise wait for.
+            if not done.done():
+                loop, task = begun.result()
+                # A loop that is closed has nothing left to end.
+                with contextlib.suppress(RuntimeError):
+                    loop.call_soon_threadsafe(task.cancel)
+            raise

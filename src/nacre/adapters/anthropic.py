@@ -1,0 +1,54 @@
+"""Anthropic's tool runner: a nacre tool as a runnable tool, async and sync.
+
+The Messages runner never closes its tools, so the nacre tool stays its maker's: `async with nacre.Tool(…)` around the
+runner. Runners that do close theirs end its session with it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anthropic.lib.tools import BetaAsyncBuiltinFunctionTool, BetaBuiltinFunctionTool, ToolError
+
+from nacre.contracts.contract import Reply
+from nacre.running import wait_for
+from nacre.tool import Tool
+
+
+class AsyncShellTool(BetaAsyncBuiltinFunctionTool):
+    """The tool for `AsyncAnthropic().beta.messages.tool_runner(tools=[…])`."""
+
+    def __init__(self, tool: Tool) -> None:
+        self._tool = tool
+
+    def to_dict(self) -> Any:
+        return self._tool.schema()
+
+    async def call(self, input: object) -> str:
+        return _text(await self._tool.call(input))
+
+    async def aclose(self) -> None:
+        await self._tool.aclose()
+
+
+class ShellTool(BetaBuiltinFunctionTool):
+    """The tool for `Anthropic().beta.messages.tool_runner(tools=[…])`."""
+
+    def __init__(self, tool: Tool) -> None:
+        self._tool = tool
+
+    def to_dict(self) -> Any:
+        return self._tool.schema()
+
+    def call(self, input: object) -> str:
+        return _text(wait_for(lambda: self._tool.call(input)))
+
+    def close(self) -> None:
+        wait_for(self._tool.aclose)
+
+
+def _text(reply: Reply) -> str:
+    """What the model reads; a failure is raised, for the runner to mark its result."""
+    if reply.is_error:
+        raise ToolError(reply.text)
+    return reply.text

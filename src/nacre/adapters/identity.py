@@ -1,0 +1,120 @@
+"""Who acts: the user that a program runs as, and that files are read and written as.
+
+Only root can act as another user. Files are accessed on a thread that takes on the user's identity and ends with it:
+the identity of a file access belongs to the thread in Linux, and no other thread of the program notices.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import platform
+import pwd
+import shutil
+import stat
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+from nacre.errors import InvalidRequestError
+
+T = TypeVar("T")
+
+# What runs before the program as root must not be found through a PATH that somebody else may have arranged.
+SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+# The C library's own call would change every thread, so the system's is made by its number.
+_SETGROUPS = {"x86_64": 116, "aarch64": 159}
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A user other than the one the program runs as."""
+
+    name: str
+    uid: int
+    gid: int
+    groups: tuple[int, ...]
+    home: str
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What a login would have set."""
+        return {"HOME": self.home, "USER": self.name, "LOGNAME": self.name}
+
+    @property
+    def prefix(self) -> list[str]:
+        """What makes a program run as this user."""
+        setpriv = shutil.which("setpriv", path=SYSTEM_PATH)
+        if setpriv is None:
+            raise InvalidRequestError(
+                f"to run as {self.name!r} setpriv is needed, and not found; install util-linux", field="user"
+            )
+        groups = f"--groups={','.join(map(str, self.groups))}" if self.groups else "--clear-groups"
+        return [setpriv, f"--reuid={self.uid}", f"--regid={self.gid}", groups, "--"]
+
+
+def user_named(name: str | None) -> User | None:
+    """The user of that name or number; None when that is who runs this program.
+
+    Raises:
+        InvalidRequestError: there is no such user, or this program may not act as that user.
+    """
+    if name is None:
+        return None
+    try:
+        entry = pwd.getpwuid(int(name)) if name.isdecimal() else pwd.getpwnam(name)
+    except KeyError:
+        raise InvalidRequestError(f"there is no user {name!r} on this machine", field="user") from None
+    if entry.pw_uid == os.geteuid():
+        return None
+    if os.geteuid() != 0:
+        raise InvalidRequestError(
+            f"only root can act as {name!r}; this program runs as user {os.geteuid()}", field="user"
+        )
+    groups = tuple(os.getgrouplist(entry.pw_name, entry.pw_gid))
+    return User(entry.pw_name, entry.pw_uid, entry.pw_gid, groups, entry.pw_dir)
+
+
+async def access_files(user: User | None, work: Callable[[], T]) -> T:
+    """Do the work, which reads or writes files, as that user and without holding up the event loop."""
+    if user is None:
+        return await asyncio.to_thread(work)
+
+    def perform() -> T:
+        _become(user)
+        return work()
+
+    # A thread of its own: it is never given its old identity back.
+    with ThreadPoolExecutor(1) as pool:
+        return await asyncio.get_running_loop().run_in_executor(pool, perform)
+
+
+def may_execute(user: User | None, path: str) -> bool:
+    """Whether the permissions of the file let the user execute it."""
+    status = os.stat(path)
+    uid = os.geteuid() if user is None else user.uid
+    groups = {os.getegid(), *os.getgroups()} if user is None else {user.gid, *user.groups}
+    if stat.S_ISDIR(status.st_mode):
+        return False
+    if uid == 0:
+        return bool(status.st_mode & (stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH))
+    if uid == status.st_uid:
+        return bool(status.st_mode & stat.S_IXUSR)
+    return bool(status.st_mode & (stat.S_IXGRP if status.st_gid in groups else stat.S_IXOTH))
+
+
+def _become(user: User) -> None:
+    """Give this thread the user's access to files, and no more."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    groups = (ctypes.c_uint32 * len(user.groups))(*user.groups)
+    if platform.machine() not in _SETGROUPS:
+        raise OSError(f"the groups of a thread cannot be set on {platform.machine()}")
+    if libc.syscall(_SETGROUPS[platform.machine()], len(groups), groups) != 0:
+        raise OSError(ctypes.get_errno(), f"the groups of {user.name} could not be taken on")
+    libc.setfsgid(user.gid)
+    # The last one: with it the thread also loses root's power over files.
+    libc.setfsuid(user.uid)
+    if libc.setfsuid(-1) != user.uid:
+        raise OSError(f"the identity of {user.name} could not be taken on")

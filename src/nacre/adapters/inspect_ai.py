@@ -1,0 +1,189 @@
+"""inspect_ai: the sandbox provider `nacre`. Commands run on this machine, contained, guarded and redacted by nacre.
+
+Each sample has a directory of its own, which is removed afterwards with what its commands left running gone already.
+As root, give a user: then commands and file accesses are that user's, and `user="root"` still works for a set-up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from typing import Any, Literal, overload
+
+from inspect_ai.util import (
+    ExecResult,
+    OutputLimitExceededError,
+    SandboxEnvironment,
+    SandboxEnvironmentConfigType,
+    SandboxEnvironmentLimits,
+    SandboxUnavailableError,
+    SandboxUserUnsupportedError,
+    concurrency,
+    sandboxenv,
+)
+from inspect_ai.util._subprocess import max_subprocesses_context_var
+from pydantic import BaseModel
+
+from nacre.adapters.identity import User, access_files, may_execute, user_named
+from nacre.adapters.program import profile, run_program
+from nacre.contracts.basic import NOT_EXECUTABLE
+from nacre.errors import BackendError, DeniedError, InvalidRequestError, WorkingDirectoryError
+from nacre.result import Lost, ShellResult, Stopped, TimedOut
+
+
+class NacreSandboxConfig(BaseModel, frozen=True):
+    """What can be said of the sandbox: `sandbox=SandboxEnvironmentSpec("nacre", NacreSandboxConfig(user="nobody"))`."""
+
+    user: str | None = None
+    """Who runs commands and accesses files unless a call says otherwise; who runs the evaluation, unless given."""
+    directory: str | None = None
+    """Where the directories of the samples are made; the system's place for temporary files, unless given."""
+
+
+@sandboxenv(name="nacre")
+class NacreSandboxEnvironment(SandboxEnvironment):
+    def __init__(self, config: NacreSandboxConfig) -> None:
+        super().__init__()
+        self._user = _user(config.user)
+        self.directory = tempfile.mkdtemp(prefix="nacre-sandbox-", dir=config.directory)
+        if self._user is not None:
+            os.chown(self.directory, self._user.uid, self._user.gid)
+
+    @classmethod
+    async def sample_init(
+        cls, task_name: str, config: SandboxEnvironmentConfigType | None, metadata: dict[str, str]
+    ) -> dict[str, SandboxEnvironment]:
+        if config is not None and not isinstance(config, NacreSandboxConfig):
+            raise ValueError(f"the configuration of the sandbox must be a NacreSandboxConfig, got {config!r}")
+        return {"default": cls(config or NacreSandboxConfig())}
+
+    @classmethod
+    async def sample_cleanup(
+        cls,
+        task_name: str,
+        config: SandboxEnvironmentConfigType | None,
+        environments: dict[str, SandboxEnvironment],
+        interrupted: bool,
+    ) -> None:
+        for environment in environments.values():
+            shutil.rmtree(environment.as_type(cls).directory)
+
+    @classmethod
+    def config_deserialize(cls, config: dict[str, Any]) -> BaseModel:
+        return NacreSandboxConfig(**config)
+
+    def default_polling_interval(self) -> float:
+        # Asking costs a few milliseconds here, as for the framework's own local sandbox.
+        return 0.2
+
+    async def exec(
+        self,
+        cmd: list[str],
+        input: str | bytes | None = None,
+        cwd: str | None = None,
+        env: dict[str, str] | None = None,
+        user: str | None = None,
+        timeout: int | None = None,
+        timeout_retry: bool = True,
+        concurrency: bool = True,
+    ) -> ExecResult[str]:
+        # `timeout_retry` is for sandboxes whose transport can hang; here a second try would only do things twice.
+        who = self._user if user is None else _user(user)
+        directory = self._path(cwd or "")
+        async with _throttled(wanted=concurrency):
+            result = await _run(cmd, cwd=directory, env=env, timeout=timeout, input=input, user=who)
+        return self._answer(result, cmd, env or {}, directory, who)
+
+    def _answer(
+        self, result: ShellResult, cmd: list[str], env: dict[str, str], directory: str, user: User | None
+    ) -> ExecResult[str]:
+        assert result.stderr is not None
+        match result.outcome:
+            case TimedOut(limit):
+                raise TimeoutError(f"the command ran longer than {limit:g} s and was killed with all its processes")
+            case Stopped() | Lost():
+                raise SandboxUnavailableError(f"how the command ended is not known: {result.outcome}")
+        code = result.exit_code
+        assert code is not None
+        if code == NOT_EXECUTABLE and (found := _find(cmd[0], env, directory)) and not may_execute(user, found):
+            raise PermissionError(f"{found} may not be executed")
+        for output in (result.output, result.stderr):
+            if output.truncation is not None:
+                raise OutputLimitExceededError(SandboxEnvironmentLimits.MAX_EXEC_OUTPUT_SIZE_STR, output.text)
+        return ExecResult(code == 0, code, result.output.text, result.stderr.text)
+
+    async def write_file(self, file: str, contents: str | bytes) -> None:
+        path = self._path(file)
+
+        def write() -> None:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as opened:
+                opened.write(contents.encode() if isinstance(contents, str) else contents)
+
+        await access_files(self._user, write)
+
+    @overload
+    async def read_file(self, file: str, text: Literal[True] = True) -> str: ...
+    @overload
+    async def read_file(self, file: str, text: Literal[False]) -> bytes: ...
+    async def read_file(self, file: str, text: bool = True) -> str | bytes:
+        path = self._path(file)
+        # Asked for here: the limit belongs to the caller's context, which the thread does not have.
+        most = SandboxEnvironmentLimits.MAX_READ_FILE_SIZE
+
+        def read() -> bytes | None:
+            with open(path, "rb") as opened:
+                contents = opened.read(most + 1)
+            return contents if len(contents) <= most else None
+
+        contents = await access_files(self._user, read)
+        if contents is None:
+            raise OutputLimitExceededError(SandboxEnvironmentLimits.MAX_READ_FILE_SIZE_STR, None)
+        return contents.decode() if text else contents
+
+    def _path(self, path: str) -> str:
+        return os.path.join(self.directory, path)
+
+
+async def _run(cmd: list[str], **options: Any) -> ShellResult:
+    """Run the command; what kept it from running is told as the framework's own errors."""
+    limit = SandboxEnvironmentLimits.MAX_EXEC_OUTPUT_SIZE
+    try:
+        return await run_program(cmd, profile("inspect", limit_bytes=limit), **options)
+    except DeniedError as error:
+        raise PermissionError(str(error)) from error
+    except WorkingDirectoryError as error:
+        raise FileNotFoundError(str(error)) from error
+    except BackendError as error:
+        raise SandboxUnavailableError(str(error)) from error
+
+
+@contextlib.asynccontextmanager
+async def _throttled(*, wanted: bool) -> AsyncIterator[None]:
+    """One of the few programs that an evaluation runs at once on this machine, where the caller wants that."""
+    if not wanted:
+        yield
+        return
+    async with concurrency("subprocesses", max_subprocesses_context_var.get(), resizable=True):
+        yield
+
+
+def _user(name: str | None) -> User | None:
+    try:
+        return user_named(name)
+    except InvalidRequestError as error:
+        raise SandboxUserUnsupportedError(str(error)) from error
+
+
+def _find(program: str, env: dict[str, str], directory: str) -> str | None:
+    """The file that was to be executed, executable or not."""
+    if "/" in program:
+        path = os.path.join(directory, program)
+        return path if os.path.exists(path) else None
+    for place in env.get("PATH", os.environ.get("PATH", os.defpath)).split(os.pathsep):
+        if os.path.exists(path := os.path.join(directory, place, program)):
+            return path
+    return None

@@ -1,0 +1,36 @@
+"""openai-agents: the executor of its ShellTool, on the contract `openai`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Awaitable, Callable
+
+from agents import ShellCallOutcome, ShellCommandOutput, ShellCommandRequest, ShellResult
+
+from nacre.errors import InvalidRequestError
+from nacre.tool import Tool
+
+
+def shell_executor(tool: Tool) -> Callable[[ShellCommandRequest], Awaitable[ShellResult]]:
+    """What runs the commands: `ShellTool(executor=shell_executor(nacre.Tool("openai")))`."""
+    if "commands" not in tool.schema()["input_schema"]["properties"]:
+        raise InvalidRequestError(
+            'the executor needs a nacre.Tool("openai"), this one has another contract', field="tool"
+        )
+
+    async def execute(request: ShellCommandRequest) -> ShellResult:
+        action = {name: value for name, value in dataclasses.asdict(request.data.action).items() if value is not None}
+        answer = (await tool.call(action)).json()
+        outputs = [
+            ShellCommandOutput(
+                command=command,
+                stdout=entry["stdout"],
+                stderr=entry["stderr"],
+                outcome=ShellCallOutcome(**entry["outcome"]),
+            )
+            # A call that is refused as a whole has one entry for all of its commands.
+            for command, entry in zip(action["commands"], answer["output"], strict=False)
+        ]
+        return ShellResult(outputs, max_output_length=answer.get("max_output_length"))
+
+    return execute

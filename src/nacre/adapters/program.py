@@ -1,0 +1,100 @@
+"""A program and its arguments, run to the end by the engine: what evaluation frameworks call `exec`.
+
+The guard judges the arguments as a shell would be given them; nothing in them is expanded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+
+from nacre.adapters.identity import User
+from nacre.command import Streams
+from nacre.engine import from_environment
+from nacre.errors import InvalidRequestError
+from nacre.output.capture import EVERYTHING, Captured, Selection
+from nacre.output.decode import CHARACTER_BYTES, decode, fit_tail
+from nacre.profile import CaptureShape, Profile
+from nacre.request import ShellRequest, check_command, check_env
+from nacre.result import Output, ShellResult, Truncation
+from nacre.running import check_timeout
+
+# For callers that set no limit: longer than an evaluation, so that even a forgotten program ends.
+NO_LIMIT_SECONDS = 7 * 24 * 3600.0
+
+
+def profile(contract: str, *, limit_bytes: int, streams: Streams = "split") -> Profile:
+    """How programs are run: all output up to the limit is at hand, beyond it the newest."""
+
+    def view(captured: Captured, selection: Selection = EVERYTHING) -> Output:
+        if captured.whole is not None and captured.total_bytes <= limit_bytes:
+            return captured.shown_as(decode(captured.whole), None)
+        text, kept = fit_tail(captured.tail if captured.whole is None else captured.whole, limit_bytes)
+        omitted = Truncation(
+            kept="tail",
+            omitted_bytes=captured.total_bytes - kept,
+            omitted_lines=captured.omitted_lines(text),
+        )
+        return captured.shown_as(text, omitted)
+
+    return Profile(
+        contract=contract,
+        timeout=NO_LIMIT_SECONDS,
+        grace=5.0,
+        streams=streams,
+        # A character more than is shown, so that the view makes the cut, on its border.
+        capture=CaptureShape(
+            whole_bytes=limit_bytes + CHARACTER_BYTES, head_bytes=0, tail_bytes=limit_bytes + CHARACTER_BYTES
+        ),
+        view=view,
+    )
+
+
+async def run_program(
+    argv: Sequence[str],
+    profile: Profile,
+    *,
+    cwd: str,
+    env: Mapping[str, str] | None = None,
+    timeout: float | None = None,
+    input: str | bytes | None = None,
+    user: User | None = None,
+) -> ShellResult:
+    """Run a program to its end.
+
+    Args:
+        env: variables for this program, on top of the filtered environment.
+        timeout: seconds; none unless given.
+        input: what it reads from its standard input; nothing unless given.
+        user: who runs it, where that is not the user of this process.
+    """
+    if not argv:
+        raise InvalidRequestError("the command is an empty list; its first item is the program to run", field="cmd")
+    command = shlex.join(argv)
+    check_command(command)
+    if env is not None:
+        check_env(env)
+    if timeout is not None:
+        check_timeout(timeout)
+    variables = {**(user.variables if user else {}), **(env or {})}
+    with _stored(input) as source:
+        # `exec` finds programs only, never a function or builtin of the shell's, and leaves the status to the program.
+        script = f"exec -- {shlex.join([*(user.prefix if user else []), *argv])}"
+        if source is not None:
+            script += f" < {shlex.quote(source)}"
+        request = ShellRequest(command=command, script=script, timeout=timeout, env=variables or None)
+        return await from_environment().run(request, profile, cwd=cwd)
+
+
+@contextlib.contextmanager
+def _stored(input: str | bytes | None) -> Iterator[str | None]:
+    """The path of a file that holds the input, while it is needed; ours alone."""
+    if input is None:
+        yield None
+        return
+    with tempfile.NamedTemporaryFile(prefix="nacre-input-") as file:
+        file.write(input.encode() if isinstance(input, str) else input)
+        file.flush()
+        yield file.name

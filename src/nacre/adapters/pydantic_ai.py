@@ -1,0 +1,62 @@
+"""pydantic-ai: nacre tools as a toolset, open for as long as a run uses it.
+
+One toolset may be shared by runs that overlap; its tools are closed, and their sessions ended, when the last is over.
+For a shell to each run, make the toolset in a function: `@agent.toolset(per_run_step=False)`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from pydantic_ai import RunContext, ToolDefinition, ToolReturn
+from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
+from pydantic_core import SchemaValidator, core_schema
+
+from nacre.tool import Tool
+
+# The contract checks what the model sent, and answers with more than a validator could say.
+_ANYTHING = SchemaValidator(core_schema.any_schema())
+
+
+class ShellToolset(AbstractToolset[Any]):
+    """The tools for `Agent(…, toolsets=[…])`; a result's metadata is the whole reply."""
+
+    def __init__(self, *tools: Tool, id: str | None = None) -> None:
+        self._tools = {tool.schema()["name"]: tool for tool in tools}
+        self._id = id
+        self._runs = 0
+
+    @property
+    def id(self) -> str | None:
+        return self._id
+
+    async def __aenter__(self) -> Self:
+        self._runs += 1
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._runs -= 1
+        if self._runs == 0:
+            for tool in self._tools.values():
+                await tool.aclose()
+
+    async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
+        return {
+            name: ToolsetTool(
+                toolset=self, tool_def=_definition(tool.schema()), max_retries=0, args_validator=_ANYTHING
+            )
+            for name, tool in self._tools.items()
+        }
+
+    async def call_tool(
+        self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
+    ) -> ToolReturn:
+        # A failed command is a result like any other: told as a tool's failure, some models would read it as JSON.
+        reply = await self._tools[name].call(tool_args)
+        return ToolReturn(reply.text, metadata=reply)
+
+
+def _definition(schema: dict[str, Any]) -> ToolDefinition:
+    return ToolDefinition(
+        name=schema["name"], description=schema["description"], parameters_json_schema=schema["input_schema"]
+    )

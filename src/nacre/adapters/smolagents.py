@@ -1,0 +1,40 @@
+"""smolagents: a nacre tool as a smolagents Tool, which is called without an event loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import smolagents
+
+from nacre.running import wait_for
+from nacre.tool import Tool
+
+
+class ShellTool(smolagents.Tool):
+    """The tool for `ToolCallingAgent` and `CodeAgent`."""
+
+    output_type = "string"
+    # The fields are the contract's, not parameters that were written down here.
+    skip_forward_signature_validation = True
+
+    def __init__(self, tool: Tool) -> None:
+        schema = tool.schema()
+        fields = schema["input_schema"]
+        self.name = schema["name"]
+        self.description = schema["description"]
+        self.inputs = {
+            name: _input(field, required=name in fields.get("required", ()))
+            for name, field in fields["properties"].items()
+        }
+        self._tool = tool
+        super().__init__()
+
+    def forward(self, *positional: Any, **named: Any) -> str:
+        # Code that a model wrote may leave out the names: bash("ls").
+        arguments = dict(zip(self.inputs, positional, strict=False)) | named
+        return wait_for(lambda: self._tool.call(arguments)).text
+
+
+def _input(field: dict[str, Any], *, required: bool) -> dict[str, Any]:
+    """A field as smolagents knows them: it wants a type and a description of each, and has no list of required ones."""
+    return {"description": "", **field} | ({} if required else {"nullable": True})
