@@ -15,7 +15,9 @@ from workbench import gone
 
 from nacre import audit
 from nacre.contracts.openai import (
+    ACTION,
     DEFAULT_CHARACTERS,
+    ITEM,
     LONGEST_SECONDS,
     MOST_CHARACTERS,
     NOT_RUN,
@@ -24,6 +26,7 @@ from nacre.contracts.openai import (
     ShellCall,
 )
 from nacre.contracts.two_streams import view
+from nacre.errors import InvalidRequestError
 from nacre.output.capture import Captured
 from nacre.result import Exited, Lost, Output, ShellResult, Stopped
 from nacre.settings import ExecutionSettings, Settings
@@ -123,6 +126,24 @@ async def test_commands_share_the_directory_and_nothing_of_the_shell(tmp_path: P
 )
 async def test_a_refused_request_is_an_output_item_that_names_the_field(arguments: object, message: str) -> None:
     assert await call(arguments) == {"output": [exited(NOT_RUN, "", f"{message}\n")]}
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
+    max_leaves=9,
+)
+
+
+@given(JSON | st.fixed_dictionaries({}, optional=dict.fromkeys([*ACTION, *ITEM], JSON)))
+def test_whatever_a_model_sends_is_read_or_refused(arguments: object) -> None:
+    try:
+        call = OpenAI().decode_series(arguments)
+    except InvalidRequestError:
+        return
+    assert (call.problem is None) == bool(call.requests)
+    assert 0 < call.timeout <= LONGEST_SECONDS
+    assert 0 <= call.limit <= MOST_CHARACTERS
 
 
 async def test_a_wrong_action_of_an_item_is_answered_to_its_call() -> None:
