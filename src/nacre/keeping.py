@@ -30,9 +30,10 @@ from nacre.result import Output, ShellResult
 from nacre.until import Until
 from nacre.warden import children, record
 
-# A job that cannot even begin has ended this long after it was asked for: its caller should read that, not that it was
-# started. On a busy machine the notice of its end tells it instead.
-SETTLE_SECONDS = 0.015
+# A job that cannot even begin (no such command, not valid shell) has ended by then: its caller should read that, not
+# that it was started. That the shell runs says nothing of it, and bash needs some 5 ms to find out. Twice that, so that
+# a start stays well below 20 ms; on a busy machine the notice of its end tells it instead.
+SETTLE_SECONDS = 0.01
 
 Kept = Literal["window", "event"]
 

@@ -76,6 +76,8 @@ class JobTable:
     def __init__(self, state_dir: Path) -> None:
         self.root = state_dir / "jobs"
         self._prune_at = 0.0
+        self._ended: set[int] = set()
+        """Jobs that were found to have ended: none of them ever runs again."""
 
     def allot(self, *, most: int | None = None) -> tuple[str, Path]:
         """A new id and its empty directory, unique on this state directory.
@@ -103,9 +105,12 @@ class JobTable:
 
     def _refuse_beyond(self, most: int, numbers: list[int]) -> None:
         # Asked of the locks, which costs microseconds each; a record takes ten times as long to read.
-        live = [f"{PREFIX}{number}" for number in sorted(numbers) if _answered_for(self.root / f"{PREFIX}{number}")]
+        asked = sorted(set(numbers) - self._ended)
+        live = [number for number in asked if _answered_for(self.root / f"{PREFIX}{number}")]
+        self._ended |= set(asked) - set(live)
         if len(live) >= most:
-            raise JobLimitError(f"{len(live)} jobs run already (setting jobs.max_jobs): {', '.join(live)}; stop one")
+            names = ", ".join(f"{PREFIX}{number}" for number in live)
+            raise JobLimitError(f"{len(live)} jobs run already (setting jobs.max_jobs): {names}; stop one")
 
     def discard(self, directory: Path) -> None:
         """Take back the directory of a job that could not be started; its id stays used."""

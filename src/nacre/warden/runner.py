@@ -29,8 +29,8 @@ def serve(sock: socket.socket) -> None:
     wakeup_read, wakeup_write = os.pipe()
     os.set_blocking(wakeup_read, False)
     os.set_blocking(wakeup_write, False)
+    # The handler that makes SIGCHLD arrive here is the zygote's, and inherited.
     signal.set_wakeup_fd(wakeup_write, warn_on_full_buffer=False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
     channel = Channel(sock)
     # Sent once and then referred to: it is most of a request, and rarely changes.
     env: dict[bytes, bytes] = {}

@@ -48,7 +48,8 @@ class Frames:
             if len(held) - at - 4 < size:
                 break
             try:
-                message = json.loads(held[at + 4 : at + 4 + size])
+                # As text: given bytes, `json` first guesses which encoding they have.
+                message = json.loads(held[at + 4 : at + 4 + size].decode())
             except (ValueError, RecursionError) as error:
                 raise FrameError(f"a frame is not JSON: {error}") from error
             if not isinstance(message, dict):
