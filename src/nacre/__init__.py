@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         Truncation,
     )
     from nacre.running import run, run_sync
+    from nacre.session import Session
     from nacre.settings import Settings
     from nacre.tool import Notice, Tool, Update
     from nacre.warden.privacy import become_unreadable
@@ -79,6 +80,7 @@ _HOMES = {
         "Truncation",
     ],
     "nacre.running": ["run", "run_sync"],
+    "nacre.session": ["Session"],
     "nacre.settings": ["Settings"],
     "nacre.tool": ["Notice", "Tool", "Update"],
     "nacre.warden.privacy": ["become_unreadable"],
@@ -103,6 +105,7 @@ __all__ = [
     "RefusedError",
     "Reply",
     "RequestError",
+    "Session",
     "Settings",
     "ShellResult",
     "Signalled",

@@ -44,6 +44,8 @@ from nacre.surroundings import environment
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nacre.jobs.table import JobTable
+    from nacre.sessions.pool import Pool
+    from nacre.sessions.session import Session, SessionBackend
 
 # How long the artifact store may grow before its age and size are looked at again.
 PRUNE_SECONDS = 600.0
@@ -76,8 +78,28 @@ class Engine:
 
         return JobTable(self.state_dir)
 
+    @functools.cached_property
+    def _sessions(self) -> Pool:
+        from nacre.sessions.pool import Pool
+
+        settings = self.settings.sessions
+        return Pool(most=settings.most, idle_seconds=settings.idle_seconds)
+
+    def session(self, key: str, *, cwd: str) -> Session:
+        """The session of this key; a new one begins in `cwd`."""
+        return self._sessions.session(key, cwd=cwd)
+
+    def known_session(self, key: str) -> Session | None:
+        return self._sessions.known(key) if "_sessions" in self.__dict__ else None
+
+    def end_session(self, key: str) -> None:
+        if "_sessions" in self.__dict__:
+            self._sessions.end(key)
+
     def close(self) -> None:
         """Give back what the engine holds open; it may be used again."""
+        if "_sessions" in self.__dict__:
+            self._sessions.close()
         self._audit.close()
 
     # Review and plan.
@@ -125,11 +147,18 @@ class Engine:
         live: LiveTail | None = None,
         passthrough: Passthrough | None = None,
         backend: Backend | None = None,
+        session: Session | None = None,
     ) -> ShellResult:
         """Run the command: in a place of the caller's choice, else where commands of this profile run."""
         planned = await self.prepare(request, profile, cwd=cwd)
         capture = self.capture(planned, profile, live=live, passthrough=passthrough)
         try:
+            if session is not None:
+                place = await enter(session, planned)
+                try:
+                    return await self._run(place, planned, profile, capture)
+                finally:
+                    place.close()
             if backend is not None:
                 return await self._run(backend, planned, profile, capture)
             return await self._run_somewhere(planned, profile, capture)
@@ -258,6 +287,15 @@ class Engine:
             self.artifacts.prune(
                 max_age_seconds=settings.artifact_days * 86400, max_total_bytes=settings.artifact_store_bytes
             )
+
+
+async def enter(session: Session, planned: Plan) -> SessionBackend:
+    """Wait for the command's turn in a session; the place is to be closed after the run."""
+    command, request = planned.command, planned.request
+    if request.env:
+        command = replace(command, env=planned.surroundings)
+    # Whoever waits for something in the output must be there before the output is.
+    return await session.turn(command, env=request.env, stays=request.stays, lingers=request.until is None)
 
 
 def _direct(reason: str, *, mark: bool) -> Backend:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from nacre.engine import Engine
+from nacre.engine import Engine, enter
 from nacre.errors import BackendError, JobError, NacreError
 from nacre.execution.capture import Capture, Nowhere
 from nacre.execution.event import happened
@@ -24,11 +24,17 @@ from nacre.jobs.status import outcome_of as job_outcome
 from nacre.jobs.table import Job
 from nacre.output.sizes import human_size
 from nacre.planning.plan import Plan
+from nacre.process import Backend
 from nacre.profile import Background, Profile
 from nacre.request import ShellRequest
 from nacre.result import Output, ShellResult
 from nacre.until import Until
 from nacre.warden import children, record
+from nacre.warden.launch import quoted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nacre.sessions.session import Session
 
 # A job that cannot even begin (no such command, not valid shell) has ended by then: its caller should read that, not
 # that it was started. That the shell runs says nothing of it, and bash needs some 5 ms to find out. Twice that, so that
@@ -61,12 +67,19 @@ async def run_or_keep(
     cwd: str,
     patience: Patience,
     live: LiveTail | None = None,
+    session: Session | None = None,
 ) -> ShellResult | Background:
-    """Run the command; return its result, or the job it became while we waited."""
+    """Run the command, in a session if there is one; return its result, or the job it became while we waited."""
     planned = await engine.prepare(request, profile, cwd=cwd)
     capture = engine.capture(planned, profile, live=live)
     try:
-        return await _run(engine, planned, profile, capture, patience)
+        if session is None:
+            return await _run(engine, engine.backend_for(profile), planned, profile, capture, patience)
+        place = await enter(session, planned)
+        try:
+            return await _run(engine, place, planned, profile, capture, patience)
+        finally:
+            place.close()
     except NacreError as error:
         engine.log(profile, planned, {"outcome": "not started", "error": str(error)})
         raise
@@ -75,9 +88,8 @@ async def run_or_keep(
 
 
 async def _run(
-    engine: Engine, planned: Plan, profile: Profile, capture: Capture, patience: Patience
+    engine: Engine, backend: Backend, planned: Plan, profile: Profile, capture: Capture, patience: Patience
 ) -> ShellResult | Background:
-    backend = engine.backend_for(profile)
     run = Run.start(backend, planned.command, capture)
     try:
         waited = await _wait(run, capture, patience, can_keep=backend.keeps)
@@ -232,9 +244,15 @@ async def _adopt(engine: Engine, run: Run, planned: Plan, profile: Profile) -> s
     return job_id
 
 
-async def start_in_background(engine: Engine, request: ShellRequest, profile: Profile, *, cwd: str) -> Background:
-    """Start the command as a job that outlives this program."""
+async def start_in_background(
+    engine: Engine, request: ShellRequest, profile: Profile, *, cwd: str, session: Session | None = None
+) -> Background:
+    """Start the command as a job that outlives this program; it begins with a copy of the session's state."""
     planned = await engine.prepare(request, profile, cwd=cwd)
+    if session is not None and (state := session.restoring(planned.surroundings)):
+        own = "".join(f"export {name}={quoted(value)}\n" for name, value in (request.env or {}).items())
+        prologue = f"{state}\n{own}{planned.command.prologue}"
+        planned = replace(planned, command=replace(planned.command, prologue=prologue))
     try:
         job_id, pid, directory, ended = await _start_job(engine, planned, profile)
     except NacreError as error:

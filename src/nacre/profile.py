@@ -36,6 +36,8 @@ class Profile:
     guard: bool = True
     keeps: bool = False
     """Whether what outlives its call becomes a job, and the request is read as a coding agent means it."""
+    persists: bool = False
+    """Whether the commands of a session share one shell."""
     completion_line: bool = False
     """Whether a background job's output file ends with a line that says how it ended."""
     names_paths: bool = False

@@ -45,6 +45,8 @@ class ShellRequest:
     mode: Mode = "foreground"
     cwd: str | None = None
     """None is the tool's own directory."""
+    stays: bool = False
+    """Whether a session stays in `cwd` afterwards: the command began with `cd`."""
     env: Mapping[str, str] | None = None
     """Variables for this call, on top of all others."""
     terminal: bool = False

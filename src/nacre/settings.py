@@ -81,6 +81,23 @@ class JobSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SessionSettings:
+    persist: bool = _setting(
+        default=True, doc="commands of a workspace session share one bash; false gives each its own"
+    )
+    idle_seconds: float = _setting(1800.0, "the shell of an unused session ends after this; its state is kept")
+    most: int = _setting(16, "how many idle sessions keep a shell at once")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShellSettings:
+    prefix: str = _setting("", "words before every command of a workspace tool, such as `nice -n 5`", loosens=True)
+    snapshot: bool = _setting(
+        default=True, doc="sessions begin with the functions, aliases, options and PATH of ~/.bashrc"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PolicySettings:
     guard: Literal["contract", "on", "off"] = _setting(
         "contract",
@@ -122,6 +139,8 @@ class Settings:
     execution: ExecutionSettings = field(default_factory=ExecutionSettings)
     output: OutputSettings = field(default_factory=OutputSettings)
     jobs: JobSettings = field(default_factory=JobSettings)
+    sessions: SessionSettings = field(default_factory=SessionSettings)
+    shell: ShellSettings = field(default_factory=ShellSettings)
     policy: PolicySettings = field(default_factory=PolicySettings)
     environment: EnvironmentSettings = field(default_factory=EnvironmentSettings)
     log: LogSettings = field(default_factory=LogSettings)

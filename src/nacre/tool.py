@@ -6,6 +6,7 @@ decode → run or keep → present. Errors before the start become the contract'
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, replace
@@ -36,6 +37,7 @@ from nacre.warden import children
 
 if TYPE_CHECKING:
     from nacre.backends.client_terminal import ClientTerminals
+    from nacre.sessions.session import Session
 
 WATCHED = "not in the client's terminal: what its rm removes is only known while it runs, and is looked at then"
 
@@ -77,7 +79,7 @@ class Tool:
         settings: Settings | None = None,
         approver: Approver | None = None,
         tools: Collection[str] = (),
-        session: str = "default",
+        session: str | None = None,
         skills: Collection[str | os.PathLike[str]] = (),
         schemes: Mapping[str, Resolver] | None = None,
         terminal: ClientTerminals | None = None,
@@ -88,7 +90,8 @@ class Tool:
             cwd: where its commands run; the process's own directory unless given.
             approver: asked about commands that a rule says to ask about.
             tools: names of the other tools that the model has, which the interceptor may point to.
-            session: whose `local://` files these are.
+            session: whose shell and whose `local://` files these are; tools of the same session share them. Unless
+                given, the shell is this tool's own.
             skills: directories whose subdirectories are skills, for `skill://`.
             schemes: further URL schemes and what resolves them to paths.
             terminal: the client's terminals (`nacre.acp.ClientTerminals`), where foreground commands then run.
@@ -103,6 +106,7 @@ class Tool:
         self._approver = approver
         self._tools = frozenset(tools)
         self._session = session
+        self._session_key = f"of tool {next(_numbers)}" if session is None else f"named {session}"
         self._skills = [Path(root) for root in skills]
         self._schemes = dict(schemes or {})
         self._terminal = terminal
@@ -116,11 +120,17 @@ class Tool:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Give back what the tool holds."""
+        """Give back what the tool holds; a shell of its own ends."""
+        if self._engine is not None and self._session is None:
+            self._engine.end_session(self._session_key)
         self._engine = None
 
     @property
     def cwd(self) -> str:
+        """Where its next command runs: its session's directory, once there is one."""
+        session = None if self._engine is None else self._engine.known_session(self._session_key)
+        if session is not None:
+            return session.cwd
         return self._cwd if self._cwd is not None else config.working_directory()
 
     @property
@@ -135,7 +145,10 @@ class Tool:
         if self._router is None:
             engine = self.engine
             self._router = standard_router(
-                engine.artifacts, state_dir=engine.state_dir, session=self._session, skill_roots=self._skills
+                engine.artifacts,
+                state_dir=engine.state_dir,
+                session=self._session or "default",
+                skill_roots=self._skills,
             )
             for scheme, resolver in self._schemes.items():
                 self._router.register(scheme, resolver)
@@ -175,16 +188,25 @@ class Tool:
         if profile.keeps:
             can_lift = terminal is None and engine.backend_for(profile).keeps
             request = normalise(request, engine.settings, self.urls, tools=self._tools, can_lift=can_lift)
+        session = self._shell_session(engine, profile) if terminal is None else None
         if request.mode == "background":
-            return await start_in_background(engine, request, profile, cwd=self.cwd)
+            return await start_in_background(engine, request, profile, cwd=self.cwd, session=session)
         if terminal is not None:
             if not engine.watches(request.command, profile):
                 return await self._run_in(terminal, request, profile, live)
             request = replace(request, notices=(*request.notices, WATCHED))
         if profile.keeps:
             patience = Patience(_window(request, engine.settings), request.until)
-            return await run_or_keep(engine, request, profile, cwd=self.cwd, patience=patience, live=live)
-        return await engine.run(request, profile, cwd=self.cwd, live=live)
+            return await run_or_keep(
+                engine, request, profile, cwd=self.cwd, patience=patience, live=live, session=session
+            )
+        return await engine.run(request, profile, cwd=self.cwd, live=live, session=session)
+
+    def _shell_session(self, engine: engines.Engine, profile: Profile) -> Session | None:
+        """The persistent shell, where the contract has one, it is wanted, and it can be had."""
+        if not (profile.persists and engine.settings.sessions.persist and engine.backend_for(profile).keeps):
+            return None
+        return engine.session(self._session_key, cwd=self.cwd)
 
     def _terminal_for(self, request: ShellRequest) -> ClientTerminals | None:
         """The client's terminals, if they can do what is asked for: run it to its end, without a terminal of ours."""
@@ -232,6 +254,10 @@ class Tool:
         finally:
             call.cancel()
             await asyncio.wait([call])
+
+
+# Tools without a session of a name have one of their own.
+_numbers = itertools.count(1)
 
 
 def _is_ours(job: Job) -> bool:

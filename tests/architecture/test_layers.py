@@ -15,7 +15,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "nacre"
 LAYERS = [
     {"cli"},
     {"mcp", "rpc", "acp", "adapters", "tui", "web"},
-    {"tool", "running", "series"},
+    {"tool", "running", "session", "series"},
     {"contracts"},
     {"keeping"},
     {"engine", "testing"},

@@ -102,14 +102,41 @@ class ContainedProcess:
 
     def go(self, spare: Spare) -> bool:
         """Hand the script to a waiting shell; False when it is gone, and nothing was started."""
-        self._watch_all(spare.readers)
+        self.attend(spare.readers)
         spare.readers = []
-        self._listen()
-        # Half of all commands end before: only a longer one needs the far side to keep its limits.
-        self._timer = self._loop.call_later(GO_SECONDS, self._tell_limits)
         return spare.run(self._command)
 
-    def _tell_limits(self) -> None:
+    def attend(self, readers: list[int]) -> None:
+        """Read and listen for a command that a waiting shell is about to run, or runs."""
+        self._watch_all(readers)
+        self._listen()
+        # Half of all commands end before: only a longer one needs the far side to keep its limits.
+        self._timer = self._loop.call_later(GO_SECONDS, self.tell_limits)
+
+    def leave(self) -> list[int]:
+        """Stop attending a shell that goes on: the pipes' ends and the way to its runner are the caller's again."""
+        readers = [fd for reader in self._readers.values() if (fd := reader.take()) is not None]
+        self._readers = {}
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        else:
+            self._say({"op": "rest"})
+        sock, self._sock = self._sock, None
+        if sock is not None:
+            unwatch(self._loop, sock.fileno())
+        return readers
+
+    def drain(self) -> None:
+        """Read what is in the pipes now."""
+        for reader in list(self._readers.values()):
+            reader.drain()
+
+    def tell_limits(self) -> None:
+        """Have the far side keep the limits of a command, if it was not told of them yet."""
+        if self._timer is None:
+            return
+        self._timer.cancel()
         self._timer = None
         command = self._command
         self._say({"op": "go", "timeout": command.timeout, "grace": command.grace, "elapsed": GO_SECONDS})
@@ -175,8 +202,7 @@ class ContainedProcess:
         self._ended = True
         self._idle = not message["left"]
         # What the command wrote before it ended is in the pipe already: it belongs before the exit.
-        for reader in list(self._readers.values()):
-            reader.drain()
+        self.drain()
         why = message["why"]
         self._listener.exited(
             Ending(

@@ -83,6 +83,7 @@ class Workspace:
         capture=CaptureShape(whole_bytes=WHOLE_BYTES, head_bytes=END_BYTES, tail_bytes=END_BYTES),
         view=view,
         keeps=True,
+        persists=True,
     )
 
     def schema(self, scene: Scene) -> dict[str, Any]:

@@ -37,10 +37,10 @@ def normalise(
         raise InvalidRequestError(
             f"Async bash execution is disabled (setting jobs.async_enabled); run it without {field}", field=field
         )
-    script, cwd = request.command, request.cwd
+    script, cwd, stays = request.command, request.cwd, False
     warnings: tuple[str, ...] = ()
     if cwd is None and (prefix := lift_cd(script)) is not None and prefix.rest.strip():
-        script, cwd = prefix.rest, prefix.path
+        script, cwd, stays = prefix.rest, prefix.path, True
     if settings.policy.interceptor:
         interceptor = interceptor_of(settings.policy.interceptor_file)
         warnings = interceptor.warnings
@@ -58,6 +58,7 @@ def normalise(
         request,
         script=None if expanded == request.command else expanded,
         cwd=None if cwd is None else expand_value(cwd, router, purpose="cwd"),
+        stays=stays,
         env=None if request.env is None else {name: expand_value(text, router) for name, text in request.env.items()},
         timeout=timeout,
         requested_timeout=requested,

@@ -25,6 +25,8 @@ class Plan:
     redactor: Redactor
     """Knows the values that were taken out of the environment; false when there were none."""
     request: ShellRequest
+    surroundings: Mapping[str, str]
+    """The environment without the call's own variables: what the calls of a session share."""
 
     @property
     def label(self) -> str:
@@ -59,6 +61,7 @@ def plan(request: ShellRequest, profile: Profile, settings: Settings, *, cwd: st
         ),
         surroundings.redactor,
         request,
+        surroundings.env,
     )
 
 

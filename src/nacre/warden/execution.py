@@ -51,6 +51,8 @@ class Execution:
         self._poll.register(channel.sock, select.POLLIN)
         self._poll.register(wakeup, select.POLLIN)
         self._launch: launch.Launch | None = None
+        self._scripts: int | None = None
+        """The file that a session's scripts come in, where its shell leaves notes when nobody else listens."""
         self._leader = 0
         """The process whose status is the command's: the shell, or an adopted survivor of one."""
         self._group = 0
@@ -93,10 +95,11 @@ class Execution:
         """Start the command; on failure say at which step and why, and give everything back."""
         writing = request["outputs"] + ("side" in request)
         writers, kept = fds[:writing], fds[writing:]
-        spare_ends: list[int] = []
-        if "spare" in request:
-            # A shell started in advance: it waits for its script, and for its limits.
-            writers, spare_ends, kept = fds, kept, []
+        ends: list[int] = []
+        is_spare = "spare" in request
+        if is_spare or "session" in request:
+            # A shell that waits for its script, and for its limits: one started in advance, or a session's.
+            writers, ends, kept = fds, kept, []
         step = "cwd"
         try:
             os.chdir(request["cwd"])
@@ -104,7 +107,7 @@ class Execution:
                 # A hung file system can hold us until the caller has been told that nothing was started.
                 raise ConnectionAbortedError
             step = "descriptors"
-            if spare_ends:
+            if is_spare:
                 self._launch = spare.prepare(request["shell"], self._env)
             else:
                 self._launch = launch.prepare(
@@ -115,24 +118,27 @@ class Execution:
                     stages=request["stages"],
                 )
             step = "shell"
-            self._leader = self._group = self._spawn(self._launch, writers, spare_ends, request)
-            if spare_ends:
+            self._leader = self._group = self._spawn(self._launch, writers, ends, request)
+            if is_spare:
                 step = "spare"
                 self._offer_spare(self._launch)
         except (OSError, ValueError) as error:
             self._close_launch()
-            for fd in kept:
+            for fd in [*kept, *([] if is_spare else ends[1:])]:
                 os.close(fd)
             number = error.errno if isinstance(error, OSError) else None
             self._channel.send({"event": "failed", "step": step, "errno": number, "reason": str(error)})
             return False
         finally:
             for fd in writers:
-                os.close(fd)
+                if is_spare or fd not in ends[1:]:
+                    os.close(fd)
         self._launch.close_inherited()
+        if ends and not is_spare:
+            self._scripts = ends[1]
         now = time.monotonic()
-        if spare_ends:
-            self._spare_until = now + SPARE_SECONDS
+        if ends:
+            self._spare_until = now + SPARE_SECONDS if is_spare else None
             return True
         self._limit = request["timeout"]
         self._deadline = None if self._limit is None else now + self._limit
@@ -142,7 +148,7 @@ class Execution:
             self._keep(request, kept)
         return True
 
-    def _spawn(self, prepared: launch.Launch, writers: list[int], spare_ends: list[int], request: Message) -> int:
+    def _spawn(self, prepared: launch.Launch, writers: list[int], ends: list[int], request: Message) -> int:
         stdin = request["stdin"]
         actions: list[tuple[int, int] | tuple[int, int, int] | tuple[int, int, str, int, int]] = [
             # A fifo opened for both has no end of file, and no reader can be missing.
@@ -151,13 +157,14 @@ class Execution:
             (os.POSIX_SPAWN_DUP2, writers[request["outputs"] - 1], 2),
         ]
         if "side" in request:
-            actions.append((os.POSIX_SPAWN_DUP2, writers[-1], request["side"]))
+            actions.append((os.POSIX_SPAWN_DUP2, writers[request["outputs"]], request["side"]))
         env = dict(self._env)
-        if spare_ends:
+        if ends:
             actions += [
-                (os.POSIX_SPAWN_DUP2, spare_ends[0], spare.GO_FD),
-                (os.POSIX_SPAWN_DUP2, spare_ends[1], spare.TEXT_FD),
+                (os.POSIX_SPAWN_DUP2, ends[0], spare.GO_FD),
+                (os.POSIX_SPAWN_DUP2, ends[1], spare.TEXT_FD),
             ]
+        if "spare" in request:
             # The first variable lies right behind the arguments.
             env = {os.fsencode(spare.ROOM): b"." * spare.ROOM_BYTES, **env}
         # A duplicate onto itself only clears close-on-exec.
@@ -190,6 +197,9 @@ class Execution:
             os.close(memory)
 
     def _close_launch(self) -> None:
+        if self._scripts is not None:
+            os.close(self._scripts)
+            self._scripts = None
         if self._launch is not None:
             self._launch.close()
             self._launch = None
@@ -331,6 +341,9 @@ class Execution:
         if self._launch is not None and self._launch.notes_fd is not None:
             notes = launch.read_notes(self._launch.notes_fd)
             facts |= {"stages": notes.stages, "refused": notes.refused}
+        if self._scripts is not None:
+            notes = launch.read_late_notes(self._scripts)
+            facts |= {"stages": notes.stages, "refused": notes.refused}
         if self._why is not None and self._left:
             facts["unkillable"] = [
                 {"pid": pid, "state": children.state(pid), "argv": children.command_line(pid)}
@@ -357,6 +370,10 @@ class Execution:
             match message["op"]:
                 case "go":
                     self._go(message)
+                case "rest":
+                    # The turn of a session has ended, and its limits with it.
+                    self._limit = self._deadline = None
+                    self._grace = 0.0
                 case "stop":
                     self._grace = message.get("grace", self._grace)
                     self._stop("stop")
@@ -375,7 +392,7 @@ class Execution:
                 self._stop("caller gone")
 
     def _go(self, message: Message) -> None:
-        """A spare is in use, and has been for a moment: from now on its limits are kept here."""
+        """A waiting shell is in use, and has been for a moment: from now on its limits are kept here."""
         self._spare_until = None
         self._grace = message["grace"]
         self._limit = message["timeout"]

@@ -153,13 +153,22 @@ class Notes:
 
 def read_notes(fd: int) -> Notes:
     """The notes that are there; none when the shell was killed, or replaced its trap."""
+    try:
+        return _notes(os.read(fd, 65536))
+    except OSError:
+        return _notes(b"")
+
+
+def read_late_notes(fd: int) -> Notes:
+    """The notes at the end of the file that a session's scripts come in: after the last NUL, which ends the script."""
+    size = os.fstat(fd).st_size
+    return _notes(os.pread(fd, 65536, max(0, size - 65536)).rpartition(b"\0")[2])
+
+
+def _notes(data: bytes) -> Notes:
     stages: list[int] = []
     refused: list[str] = []
-    try:
-        lines = os.read(fd, 65536).split(b"\n")
-    except OSError:
-        lines = []
-    for line in lines:
+    for line in data.split(b"\n"):
         kind, _, rest = line.partition(b" ")
         if kind == b"refused":
             refused.append(rest.decode("utf-8", "replace"))

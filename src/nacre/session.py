@@ -1,0 +1,102 @@
+"""`nacre.Session`: commands that share one bash, for programs that want values, not a tool."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Self
+
+from nacre import config
+from nacre import engine as engines
+from nacre.errors import BackendUnavailableError, InvalidRequestError
+from nacre.request import ShellRequest, check_command, check_env
+from nacre.result import ShellResult
+from nacre.running import PROFILE, check_timeout
+from nacre.settings import Settings
+
+_PROFILE = replace(PROFILE, contract="session", persists=True)
+_numbers = itertools.count(1)
+
+
+class Session:
+    """One persistent bash: directory, variables, functions and options stay from one command to the next.
+
+    A timeout, a cancelled call or a killed shell cost the process, not the state: the next command gets a fresh bash
+    that was brought into it, and its result says so. `exit` ends the state too. Commands run one at a time.
+
+    >>> import asyncio, nacre
+    >>> async def main():
+    ...     async with nacre.Session(cwd="/") as session:
+    ...         await session.run("cd /tmp; greeting=hello")
+    ...         return (await session.run('echo "$greeting from $PWD"')).text
+    >>> asyncio.run(main())
+    'hello from /tmp\\n'
+    """
+
+    def __init__(self, *, cwd: str | os.PathLike[str] | None = None, settings: Settings | None = None) -> None:
+        self._cwd = os.path.abspath(cwd) if cwd is not None else config.working_directory()
+        self._settings = settings
+        self._key = f"of program {next(_numbers)}"
+        self._engine: engines.Engine | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    @property
+    def cwd(self) -> str:
+        """Where the next command runs."""
+        known = None if self._engine is None else self._engine.known_session(self._key)
+        return self._cwd if known is None else known.cwd
+
+    async def run(
+        self,
+        command: str,
+        *,
+        timeout: float | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> ShellResult:
+        """Run a command to its end in the session's shell.
+
+        Args:
+            timeout: seconds; the setting `execution.timeout_seconds` (300) unless given. Waiting for an earlier
+                command counts.
+            cwd: a directory for this command alone.
+            env: variables for this command alone.
+        """
+        if not isinstance(command, str):
+            raise InvalidRequestError(f"command must be a string, got {type(command).__name__}", field="command")
+        check_command(command)
+        if timeout is not None:
+            check_timeout(timeout)
+        if env is not None:
+            check_env(env)
+        engine = self._engine
+        if engine is None:
+            engine = self._engine = engines.from_environment(settings=self._settings)
+            if not engine.backend_for(_PROFILE).keeps:
+                raise BackendUnavailableError("a session needs the warden, which cannot run here; see `nacre doctor`")
+        session = engine.session(self._key, cwd=self._cwd)
+        request = ShellRequest(
+            command=command,
+            timeout=engine.settings.execution.timeout_seconds if timeout is None else timeout,
+            cwd=None if cwd is None else os.fspath(cwd),
+            env=env or None,
+        )
+        return await engine.run(request, _PROFILE, cwd=session.cwd, session=session)
+
+    async def restart(self) -> None:
+        """End the shell and forget its state."""
+        if self._engine is not None:
+            self._engine.session(self._key, cwd=self._cwd).restart()
+
+    async def aclose(self) -> None:
+        """End the shell with everything below it."""
+        if self._engine is not None:
+            self._engine.end_session(self._key)
+            self._engine = None

@@ -1,0 +1,141 @@
+"""The texts that a session's bash runs: the loop that waits for turns, and the line around each script. Pure.
+
+The loop is unrolled instead of written as `while`: in a loop a script's own `break` would end ours. The whole text is
+one line, so a script's line numbers are those of `bash -c`. What the shell reads and writes for us is on descriptors
+that are closed while a script runs; bash keeps its copies of them from every child.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from nacre.command import SIDE_FD
+from nacre.warden.launch import quoted
+from nacre.warden.spare import GO_FD
+from nacre.warden.spare import TEXT_FD as SCRIPT_FD
+
+OUTPUT_FD = 113
+
+# How often the shell can be asked for something before it is replaced.
+_INNER, _OUTER = 64, 128
+MOST_TURNS = _INNER * _OUTER - 1
+
+# Of the one variable that a script could see. The host fills 0 (what to run) to 2; the rest is the loop's.
+_NUDGE, _STATUS, _LOOP, _STAGES, _FUNCTIONS, _BEFORE = 20, 21, 22, 23, 24, 25
+
+# The end of the socket is the end of the shell, with the status of its last turn.
+_TURN = (
+    f'builtin read -r -u {GO_FD} "__nacre[{_NUDGE}]"||builtin exit "${{__nacre[{_STATUS}]%% *}}";'
+    f'builtin mapfile -d "" -t -O 0 -u {SCRIPT_FD} __nacre;builtin eval "${{__nacre[0]}}";'
+)
+_AGAIN = f'builtin eval "${{__nacre[{_LOOP}]}}";'
+DRIVER = (
+    f"exec {OUTPUT_FD}>&1 >/dev/null 2>/dev/null;"
+    f"__nacre=([{_NUDGE}]= [{_STATUS}]=0 [{_STAGES}]= [{_LOOP}]='{_TURN * _INNER}');builtin eval '{_AGAIN * _OUTER}'"
+)
+
+# Where the run-time guard says what it has refused: after the script, in its file.
+_NOTES_FD = 114
+_OPEN = f"</dev/null >&{OUTPUT_FD} 2>&{OUTPUT_FD}"
+_CLOSE = f"{GO_FD}<&- {SCRIPT_FD}<&- {OUTPUT_FD}>&-"
+_CLOSE_SIDE = f"{SIDE_FD}>&-"
+# In the script's own last line, because after the eval the codes are the eval's. The group keeps it out of a trace.
+STAGES = f'\n{{ __nacre[{_STAGES}]="$? ${{PIPESTATUS[@]}}"; }} 2>/dev/null'
+# The functions that its prologue may define; those of the user with the same names come back afterwards.
+_GUARDED = (
+    "rm /bin/rm /usr/bin/rm command sudo doas env nice ionice nohup timeout stdbuf setsid busybox flock chrt taskset "
+    "xargs find __nacre_critical __nacre_rm_allowed __nacre_checked __nacre_feeding"
+)
+
+
+# What a frame has in the status's place when the directory of a turn could not be entered.
+NO_DIRECTORY = "cwd"
+_SCRIPT = 'builtin eval "${__nacre[1]}"'
+_ENDED = f'"${{__nacre[{_STATUS}]}}" "${{!-}}"'
+_NOTHING = '""'
+_WHO = '"$$ $PPID"'
+
+
+def _frame(nonce: str, *fields: str) -> str:
+    begun = f'builtin printf "%s\\0" {nonce} {" ".join(fields)}'
+    ended = f'builtin printf "\\0{nonce}\\0"'
+    return f"{{ {begun};builtin pwd;builtin trap -p EXIT;{ended};}} >&{GO_FD}"
+
+
+def _told(nonce: str) -> str:
+    """Say how the turn ended; when nobody listens any more, leave a note and end with its status."""
+    note = f'builtin printf "stages %s\\n" "${{__nacre[{_STATUS}]#* }}" >>/dev/fd/{SCRIPT_FD}'
+    end = f'builtin exit "${{__nacre[{_STATUS}]%% *}}"'
+    return f"builtin read -t 0 -u {GO_FD}&&{{ {note};{end};}};" + _frame(nonce, _ENDED)
+
+
+def turn(
+    nonce: str,
+    *,
+    env: Mapping[str, str] | None = None,
+    enter: str | None = None,
+    back: str | None = None,
+    guarded: bool = False,
+    stages: bool = False,
+    side: bool = False,
+) -> str:
+    """The line that runs a script and tells its end.
+
+    Args:
+        env: variables for this script alone; an assignment before `eval` is undone by bash itself.
+        enter: the directory to go to first.
+        back: the directory to return to afterwards.
+        guarded: whether a prologue comes along, to be sourced before and taken back after.
+        stages: whether the script ends with `STAGES`.
+        side: whether the script writes to the third stream.
+    """
+    before, after = "", ""
+    if stages:
+        before += f"__nacre[{_STAGES}]=;"
+    if guarded:
+        before += (
+            f"__nacre[{_FUNCTIONS}]=$(builtin declare -f {_GUARDED})||:;"
+            f'__nacre_notes={_NOTES_FD};builtin eval "${{__nacre[2]}}";'
+        )
+        after += (
+            f"builtin unset -f {_GUARDED}||:;builtin unset -v __nacre_notes __nacre_start __nacre_path;"
+            f'builtin eval "${{__nacre[{_FUNCTIONS}]}}";'
+        )
+    if back is not None:
+        after += f"builtin cd -- {quoted(back)}||:;OLDPWD=${{__nacre[{_BEFORE}]}};"
+    variables = "".join(f"{name}={quoted(value)} " for name, value in env.items()) if env else ""
+    notes = f" {_NOTES_FD}>>/dev/fd/{SCRIPT_FD}" if guarded else ""
+    # `builtin eval` alone would not hand the variables on to programs.
+    script = f"{variables}{_SCRIPT.replace('builtin', 'builtin command', 1)}" if variables else _SCRIPT
+    run = f"{script} {_OPEN}{notes} {_CLOSE}{'' if side else f' {_CLOSE_SIDE}'}"
+    status = f"${{__nacre[{_STAGES}]:-$?}}" if stages else "$?"
+    text = f"{before}{run};__nacre[{_STATUS}]={status};{after}{_told(nonce)}"
+    if enter is not None:
+        missing = _frame(nonce, NO_DIRECTORY, _NOTHING)
+        text = f"__nacre[{_BEFORE}]=${{OLDPWD-}};if builtin cd -- {quoted(enter)};then {text};else {missing};fi"
+    return text
+
+
+def exit_trap(nonce: str, code: int) -> str:
+    """Run the script's EXIT trap, whose definition is handed over in the script's place, as at the end of `bash -c`."""
+    return (
+        'builtin trap - EXIT;builtin eval "__nacre_trap=(${__nacre[1]})";'
+        f'builtin eval "builtin unset -v __nacre_trap;(builtin exit {code});${{__nacre_trap[2]}}" {_OPEN} {_CLOSE} '
+        f"{_CLOSE_SIDE};"
+        f"{_told(nonce)}"
+    )
+
+
+def hello(nonce: str) -> str:
+    """Run what restores a state, handed over in the script's place, and say who we are."""
+    return f"{_SCRIPT};{_frame(nonce, '0', _WHO)}"
+
+
+def dump(nonce: str, text: str) -> str:
+    """Write the state into the file that the script came from, then say so."""
+    return f"{{ {text}}} >|/dev/fd/{SCRIPT_FD};" + _frame(nonce, "0", _NOTHING)
+
+
+def leave(nonce: str, text: str, code: int) -> str:
+    """The same, and exit with the status of the turn before."""
+    return f"{dump(nonce, text)};builtin exit {code}"

@@ -1,0 +1,66 @@
+"""What a session's shell says on its socket: frames that begin and end with the turn's own nonce. Sans-IO.
+
+A script can reach the descriptor only from within the shell itself, and does not know the nonce: what else is found
+there is no frame.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# Whatever a script writes there on purpose is dropped beyond this.
+MOST_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The end of one turn."""
+
+    status: str
+    """The exit code and, where they were asked for, the stage codes; or why the script was not run."""
+    last: str
+    """The pid of the last background process (`$!`), or what else was asked for."""
+    cwd: str
+    exit_trap: str
+    """The definition of an EXIT trap that the script has left, as bash prints it."""
+
+    @property
+    def codes(self) -> list[int]:
+        return [int(word) for word in self.status.split() if word.isdigit()]
+
+
+class Frames:
+    """Collects bytes until the frame of the expected nonce is whole."""
+
+    def __init__(self) -> None:
+        self._held = b""
+        self._nonce = b""
+
+    def expect(self, nonce: str) -> None:
+        """Wait for this turn; whatever came before is not its."""
+        self._held = b""
+        self._nonce = nonce.encode("ascii")
+
+    def feed(self, data: bytes) -> Frame | None:
+        held = self._held + data if self._held else data
+        nonce = self._nonce
+        end = held.rfind(b"\0" + nonce + b"\0")
+        start = held.find(nonce + b"\0", 0, max(end, 0))
+        if end < 0 or start < 0:
+            self._held = held[-MOST_BYTES:]
+            return None
+        self._held = b""
+        fields = held[start + len(nonce) + 1 : end].split(b"\0", 2)
+        if len(fields) < 3:
+            return None
+        status, last, rest = (part.decode("utf-8", "surrogateescape") for part in fields)
+        cwd, trap = _directory_and_trap(rest)
+        return Frame(status, last, cwd, trap)
+
+
+def _directory_and_trap(text: str) -> tuple[str, str]:
+    """A directory's name may hold a line break; a trap is printed last, on lines of its own."""
+    at = text.find("\ntrap -- ")
+    if at >= 0:
+        return text[:at], text[at + 1 :]
+    return text.removesuffix("\n"), ""

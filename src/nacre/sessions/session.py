@@ -1,0 +1,283 @@
+"""A session: the state that outlives its shells, and the order of its commands.
+
+While its shell lives, the state is the shell's. After each turn that may have changed it, the shell writes it down, in
+memory, while its caller reads the answer; so when a turn costs the shell, the next one gets a fresh bash in that state.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from nacre.command import Command
+from nacre.errors import InvalidRequestError, SessionBusyError, WorkingDirectoryError
+from nacre.process import Listener, Process
+from nacre.sessions import bootstrap
+from nacre.sessions.checkpoint import DUMP, MOST_BYTES, Checkpoint, read_dump
+from nacre.sessions.framing import Frame
+from nacre.sessions.quiet import command_words
+from nacre.sessions.shell import Shell, start_shell
+from nacre.sessions.turn import Fate, Scope, Turn
+
+# A command's text, to recognise it in a message.
+LABEL_CHARACTERS = 80
+# A wait for one's turn that is shorter than this is not taken off the time limit.
+NO_WAIT_SECONDS = 0.01
+
+# A command takes two, and one or two more when it leaves something.
+_MOST_TURNS = bootstrap.MOST_TURNS - 4
+
+_LOST = {
+    "timeout": "the last one was ended by the timeout",
+    "stop": "the last one was ended with its cancelled command",
+    "kept": "the last one went on in the background with its command",
+    "left": "the last one stayed with what its command left running",
+    "signal": "the last one was killed",
+    "lost": "the last one was lost",
+}
+RESTORED = "directory, variables and functions are as before"
+ANEW = "new shell: the last one ended (exit, exec, or set -e and a failure), so directory and variables start anew"
+SURROUNDINGS = "new shell: the program's environment has changed, so directory and variables start anew"
+TOO_LARGE = (
+    "the shell's state is too large to be kept whole: only its directory and exported variables would survive it"
+)
+
+
+class Session:
+    """Commands that share one bash, one at a time."""
+
+    def __init__(self, cwd: str, *, initial: str = "") -> None:
+        """With `initial`, the text that every new state begins with."""
+        self.cwd = cwd
+        """Where the shell is."""
+        self.used_at = time.monotonic()
+        self._home = cwd
+        self._initial = initial
+        self._env: Mapping[str, str] | None = None
+        self._shell: Shell | None = None
+        self._checkpoint: Checkpoint | None = None
+        self._dumping = False
+        self._script = ""
+        self._notices: list[str] = []
+        self._running: str | None = None
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    # One turn at a time.
+
+    async def turn(
+        self, command: Command, *, env: Mapping[str, str] | None = None, stays: bool = False, lingers: bool = True
+    ) -> SessionBackend:
+        """Wait for the turn of this command, and have a shell ready for it; the backend is to be closed afterwards.
+
+        Args:
+            env: variables for this command alone.
+            stays: whether the session stays in the command's directory.
+            lingers: whether a command that ends at once may have ended before its start returns.
+
+        Raises:
+            SessionBusyError: its time was up before its turn.
+            NacreError: no shell could be started.
+        """
+        began = time.monotonic()
+        label = command.script.strip()[:LABEL_CHARACTERS]
+        await self._take_turn(label, command.timeout)
+        try:
+            waited = time.monotonic() - began
+            if waited > NO_WAIT_SECONDS and command.timeout is not None:
+                command = replace(command, timeout=max(command.timeout - waited, NO_WAIT_SECONDS))
+            shell = await self._ready(command)
+        except BaseException:
+            self._pass_on()
+            raise
+        enter = None if command.cwd == self.cwd else command.cwd
+        scope = Scope(env=env, enter=enter, back=None if enter is None or stays else self.cwd, lingers=lingers)
+        notice = "; ".join(self._notices) or None
+        self._notices = []
+        return SessionBackend(self, shell, scope, command.timeout, notice)
+
+    async def _take_turn(self, label: str, limit: float | None) -> None:
+        if self._running is not None:
+            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(turn)
+            try:
+                async with asyncio.timeout(limit):
+                    await turn
+            except BaseException as error:
+                if turn in self._waiting:
+                    self._waiting.remove(turn)
+                elif turn.done() and not turn.cancelled():
+                    # It was given to us in the same moment.
+                    self._pass_on()
+                if isinstance(error, TimeoutError):
+                    raise SessionBusyError(
+                        f"timed out after {limit:g} s waiting for the session's running command: {self._running!r}; "
+                        "wait for it, or run this one in another session"
+                    ) from error
+                raise
+        self._running = label
+
+    def _pass_on(self) -> None:
+        self.used_at = time.monotonic()
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done() and not turn.get_loop().is_closed():
+                turn.set_result(None)
+                return
+        self._running = None
+
+    # The shell.
+
+    async def _ready(self, command: Command) -> Shell:
+        shell = self._shell
+        if shell is not None and self._dumping:
+            try:
+                self._remember(shell, await shell.answer())
+            except EOFError:
+                self._dumping = False
+        if shell is not None and self._is_usable(shell) and (shell.env is command.env or self._fits(command)):
+            return shell
+        if shell is not None:
+            self._drop(shell)
+        return await self._renew(command)
+
+    def _fits(self, command: Command) -> bool:
+        return self._env is None or self._env == command.env
+
+    @staticmethod
+    def _is_usable(shell: Shell) -> bool:
+        return shell.turns < _MOST_TURNS and shell.is_there()
+
+    def _drop(self, shell: Shell) -> None:
+        shell.close()
+        self._shell = None
+        if shell.turns < _MOST_TURNS and not self._notices:
+            self._notices.append(f"new shell: the last one was killed; {RESTORED}")
+
+    async def _renew(self, command: Command) -> Shell:
+        if not self._fits(command):
+            self._checkpoint = None
+            self.cwd = self._home
+            self._notices = [SURROUNDINGS]
+        state = self._checkpoint
+        self._env = command.env
+        restoring = self._initial if state is None else state.restoring(command.env)
+        try:
+            shell = await start_shell(replace(command, cwd=self.cwd), restoring)
+        except WorkingDirectoryError as error:
+            if self.cwd == self._home:
+                raise
+            self._notices.append(f"the session's directory {self.cwd} {error.reason}; it begins in {self._home}")
+            self.cwd = self._home
+            shell = await start_shell(replace(command, cwd=self._home), restoring)
+        self._shell = shell
+        return shell
+
+    # After a turn.
+
+    def turn_over(self, shell: Shell, fate: Fate, frame: Frame | None) -> None:
+        if fate == "waits":
+            if frame is not None and frame.cwd:
+                self.cwd = frame.cwd
+            self._write_down(shell)
+            return
+        self._shell = None
+        if fate == "left" and frame is not None:
+            self.cwd = frame.cwd
+            self._remember(shell, frame)
+        shell.let_go()
+        if fate == "exit":
+            self._checkpoint = None
+            self.cwd = self._home
+            self._notices.append(ANEW)
+        else:
+            if self._checkpoint is not None:
+                self.cwd = self._checkpoint.directory
+            self._notices.append(f"new shell: {_LOST[fate]}; {RESTORED}")
+
+    def _write_down(self, shell: Shell) -> None:
+        """Have the shell write its state down, if the script may have changed it; nobody waits for that."""
+        words = command_words(self._script)
+        if words is not None and self._checkpoint is not None and words.isdisjoint(self._checkpoint.names):
+            return
+        try:
+            shell.tell(lambda nonce: bootstrap.dump(nonce, DUMP))
+        except OSError:
+            return  # it is gone: the next turn sees that
+        self._dumping = True
+
+    def _remember(self, shell: Shell, frame: Frame) -> None:
+        self._dumping = False
+        data = shell.state(16 * MOST_BYTES)
+        state = read_dump(data)
+        if state is None:
+            self._notices.append(TOO_LARGE)
+            return
+        if len(data) > MOST_BYTES:
+            state = state.exports()
+            self._notices.append(TOO_LARGE)
+        self._checkpoint = state
+
+    def restoring(self, env: Mapping[str, str]) -> str:
+        """The text that gives a shell of its own the state of the last checkpoint."""
+        if self._checkpoint is None or not (self._env is None or self._env == env):
+            return self._initial
+        return self._checkpoint.restoring(env)
+
+    # The end.
+
+    @property
+    def busy(self) -> bool:
+        return self._running is not None
+
+    @property
+    def alive(self) -> bool:
+        """Whether it has a shell now."""
+        return self._shell is not None
+
+    def restart(self) -> None:
+        """Begin anew with the next command; raises while one runs."""
+        if self._running is not None:
+            raise InvalidRequestError(f"the session runs {self._running!r}; wait for it or cancel it", field="restart")
+        self.close()
+        self._checkpoint = None
+        self._env = None
+        self._notices = []
+        self.cwd = self._home
+
+    def close(self) -> None:
+        """End the shell; its state is kept until the session itself is forgotten."""
+        shell, self._shell = self._shell, None
+        if shell is not None:
+            shell.close()
+        self._dumping = False
+
+
+class SessionBackend:
+    """The shell of a session, for one command."""
+
+    keeps = True
+
+    def __init__(self, session: Session, shell: Shell, scope: Scope, limit: float | None, notice: str | None) -> None:
+        """With the `limit` that is left of the command's time."""
+        self.notice = notice
+        self._limit = limit
+        self._session = session
+        self._shell = shell
+        self._scope = scope
+
+    def start(self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None) -> Process:
+        assert job is None, "a job has a shell of its own"
+        if command.timeout != self._limit:
+            command = replace(command, timeout=self._limit)
+        self._session._script = command.script
+        turn = Turn(self._session, self._shell, command, listener, self._scope)
+        turn.start()
+        return turn
+
+    def close(self) -> None:
+        """Let the next command have its turn."""
+        self._session._pass_on()

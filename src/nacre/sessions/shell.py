@@ -1,0 +1,275 @@
+"""One live bash of a session: the ends of its pipes, what it was told, and whether it is alone.
+
+Its script comes through a memory file that both sides hold open, so bash takes it with one read; a byte on the socket
+makes it go. What it writes when a turn is over comes back on the same socket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import select
+import socket
+import weakref
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from nacre.backends.hub import unwatch, watch
+from nacre.backends.pipes import make_pipes
+from nacre.backends.start_errors import start_error
+from nacre.backends.wardens import Link, warden
+from nacre.command import SIDE_FD, Command
+from nacre.errors import BackendUnavailableError, NacreError, StartError
+from nacre.sessions import bootstrap
+from nacre.sessions.framing import Frame, Frames
+from nacre.warden import children, wire
+from nacre.warden.launch import read_late_notes
+
+_live: weakref.WeakSet[Shell] = weakref.WeakSet()
+
+
+def _leave_to_parent() -> None:
+    """In a forked child: the shells are the parent's, and end when its own ends of their sockets are closed."""
+    for shell in list(_live):
+        shell.let_go()
+
+
+os.register_at_fork(after_in_child=_leave_to_parent)
+
+
+class Shell:
+    """A bash that waits for its next turn. Made by `start_shell`."""
+
+    def __init__(self, link: Link, sock: socket.socket, script: int, readers: list[int], command: Command) -> None:
+        self.link = link
+        self.sock = sock
+        self.output, self.side = readers
+        self.env = command.env
+        self.pid = 0
+        self.turns = 0
+        self._runner = 0
+        self._script = script
+        self._length = 0
+        self._last = ""
+        self._alone = b""
+        self._children = -1
+        # A letter first: in a format of printf a digit would join the NUL before it.
+        self._secret = f"n{secrets.token_hex(4)}x"
+        self._frames = Frames()
+        self._ready = select.poll()
+        self._ready.register(sock, select.POLLIN)
+        _live.add(self)
+
+    def tell(self, text: Callable[[str], str], *parts: str) -> None:
+        """Have it run a line of ours, made for a fresh nonce, and the texts that belong to it.
+
+        Raises:
+            OSError: it is gone.
+        """
+        self.turns += 1
+        nonce = f"{self._secret}{self.turns:x}"
+        self._frames.expect(nonce)
+        data = os.fsencode("\0".join((text(nonce), *parts))) + b"\0"
+        at = 0
+        while at < len(data):
+            at += os.pwrite(self._script, data[at:] if at else data, at)
+        if self._length > len(data):
+            os.ftruncate(self._script, len(data))
+        self._length = len(data)
+        # The offset is shared: the shell reads from where we put it.
+        os.lseek(self._script, 0, os.SEEK_SET)
+        self.sock.send(b"\n")
+
+    def heard(self) -> Frame | None:
+        """The frame of the last turn, if it is there; raises EOFError when the shell is gone."""
+        try:
+            data = self.sock.recv(65536)
+        except BlockingIOError:
+            return None
+        except OSError as error:
+            raise EOFError from error
+        if not data:
+            raise EOFError
+        return self._frames.feed(data)
+
+    def linger(self) -> bool:
+        """Wait a millisecond for the end of the turn: most short ones make it, and a turn of the loop costs more."""
+        return bool(self._ready.poll(1))
+
+    async def answer(self) -> Frame:
+        """Wait for the frame of the last turn; raises EOFError when the shell is gone."""
+        if (frame := self.heard()) is not None:
+            return frame
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[Frame] = loop.create_future()
+
+        def look() -> None:
+            try:
+                frame = self.heard()
+            except EOFError as error:
+                if not done.done():
+                    done.set_exception(error)
+                unwatch(loop, self.sock.fileno())
+            else:
+                if frame is not None and not done.done():
+                    done.set_result(frame)
+
+        watch(loop, self.sock.fileno(), look)
+        try:
+            return await done
+        finally:
+            unwatch(loop, self.sock.fileno())
+
+    def is_there(self) -> bool:
+        try:
+            return self.sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) != b""
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+
+    def meet(self, who: str) -> None:
+        """Learn from its greeting which processes it and its runner are."""
+        self.pid, self._runner = map(int, who.split())
+        self._alone = f"{self.pid} ".encode("ascii")
+        # A kernel without this file is asked in another way.
+        with contextlib.suppress(OSError):
+            path = f"/proc/{self._runner}/task/{self._runner}/children"
+            self._children = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def is_alone(self, last: str) -> bool:
+        """Whether nothing but the shell is left; `last` is its last background process."""
+        changed, self._last = last != self._last, last
+        if not changed and self._children >= 0 and os.pread(self._children, 4096, 0) == self._alone:
+            return True
+        below = children.descendants(self._runner)
+        return all(pid == self.pid or children.is_zombie(pid) for pid in below)
+
+    def refused(self) -> tuple[str, ...]:
+        """What the run-time guard has refused in the last turn."""
+        self._length = os.fstat(self._script).st_size
+        return tuple(read_late_notes(self._script).refused)
+
+    def state(self, most: int) -> bytes:
+        """What it has written into the script's file; longer than `most` when there was more."""
+        self._length = os.fstat(self._script).st_size
+        return os.pread(self._script, most + 1, 0)
+
+    def close(self) -> None:
+        """Give it up: its runner ends it with everything below."""
+        self.link.close()
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Give back what is ours, but not the way to its runner; the shell ends after its turn."""
+        self.sock.close()
+        for fd in (self._script, self._children, self.output, self.side):
+            if fd >= 0:
+                os.close(fd)
+        self._script = self._children = self.output = self.side = -1
+
+
+async def start_shell(command: Command, restoring: str) -> Shell:
+    """Start a bash in the command's surroundings, bring it into a state, and wait until it waits.
+
+    Raises:
+        NacreError: it could not be started; the directory, or a limit of the system.
+    """
+    try:
+        shell = _start(command)
+    except OSError as error:
+        raise start_error("descriptors", error.errno, str(error), command) from error
+    try:
+        shell.tell(bootstrap.hello, restoring)
+        frame = await _greeting(shell, command)
+        shell.meet(frame.last)
+    except BaseException:
+        shell.close()
+        raise
+    return shell
+
+
+def _start(command: Command) -> Shell:
+    with contextlib.ExitStack() as on_failure, contextlib.ExitStack() as always:
+        readers, writers = make_pipes(replace(command, streams="merged", side=True))
+        for fd in readers:
+            on_failure.callback(os.close, fd)
+            os.set_blocking(fd, False)
+        for fd in writers:
+            always.callback(os.close, fd)
+        near, far = socket.socketpair()
+        always.callback(far.close)
+        on_failure.callback(near.close)
+        near.settimeout(0)
+        script = os.memfd_create("nacre-script")
+        on_failure.callback(os.close, script)
+        link = warden.take()
+        on_failure.callback(link.close)
+        link.ask(_request(command), [*writers, far.fileno(), script], command.env)
+        on_failure.pop_all()
+    return Shell(link, near, script, readers, command)
+
+
+def _request(command: Command) -> dict[str, object]:
+    return {
+        "op": "run",
+        "session": True,
+        "script": bootstrap.DRIVER,
+        "shell": command.shell,
+        "cwd": command.cwd,
+        "namesCwd": command.names_cwd,
+        "bashEnv": None,
+        "prologue": "",
+        "stages": False,
+        "outputs": 1,
+        "side": SIDE_FD,
+        "stdin": None,
+    }
+
+
+async def _greeting(shell: Shell, command: Command) -> Frame:
+    """The first frame; or why there is none, which the runner knows."""
+    loop = asyncio.get_running_loop()
+    failure: asyncio.Future[Any] = loop.create_future()
+    sock, frames = shell.link.sock, wire.Frames()
+
+    def look() -> None:
+        error: NacreError | None = None
+        try:
+            data = sock.recv(65536)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data and warden.ever_ready():
+            error = StartError("the runner of the session's shell was killed")
+        elif not data:
+            error = BackendUnavailableError("the warden could not start")
+        for message in frames.feed(data):
+            if message["event"] == "failed":
+                error = start_error(message["step"], message["errno"], message["reason"], command)
+            elif message["event"] in ("exited", "bye"):
+                error = StartError("the shell of the session ended while it was started")
+        if error is not None and not failure.done():
+            unwatch(loop, sock.fileno())
+            failure.set_result(error)
+
+    watch(loop, sock.fileno(), look)
+    answer: asyncio.Future[Any] = asyncio.ensure_future(shell.answer())
+    try:
+        await asyncio.wait([answer, failure], return_when=asyncio.FIRST_COMPLETED)
+        if answer.done() and answer.exception() is None:
+            warden.reap_intermediate()
+            frame: Frame = answer.result()
+            return frame
+        # Its end is seen here a moment before its runner says why.
+        raise await failure
+    finally:
+        unwatch(loop, sock.fileno())
+        answer.cancel()
+        await asyncio.wait([answer])
+        if not answer.cancelled():
+            answer.exception()

@@ -1,0 +1,256 @@
+"""One command in a session's shell, as a process like any other.
+
+A short one ends before anything else is set up: the shell says so on its socket, and what it wrote is in the pipe. One
+that lasts is attended like a command of its own, by a ContainedProcess. A turn that leaves something running ends its
+shell, so that from there on it is an ordinary command whose shell has exited.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol
+
+from nacre.backends.contained import ContainedProcess
+from nacre.backends.hub import unwatch, watch
+from nacre.backends.pipes import read_now
+from nacre.backends.start_errors import start_error
+from nacre.command import Command
+from nacre.errors import NacreError
+from nacre.process import SIDE, Ending, Listener, Survivor
+from nacre.sessions import bootstrap
+from nacre.sessions.checkpoint import DUMP
+from nacre.sessions.framing import Frame
+from nacre.sessions.quiet import is_whole
+from nacre.sessions.shell import Shell
+
+Fate = Literal["waits", "left", "kept", "timeout", "stop", "exit", "signal", "lost"]
+"""What became of the shell: it waits for the next turn, or why there is none any more."""
+
+
+class Keeper(Protocol):
+    """Whose shell it is: told once, when the turn is over."""
+
+    def turn_over(self, shell: Shell, fate: Fate, frame: Frame | None) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What holds for one turn only, and what stays."""
+
+    env: Mapping[str, str] | None = None
+    enter: str | None = None
+    """The directory to go to first."""
+    back: str | None = None
+    """The directory to return to; None stays where the script ends."""
+    lingers: bool = True
+    """Whether the start waits a moment for the end."""
+
+
+# Turns that are attended now: while there are any, nobody is kept waiting for another's.
+_attended = 0
+
+
+class Turn:
+    def __init__(self, keeper: Keeper, shell: Shell, command: Command, listener: Listener, scope: Scope) -> None:
+        self._keeper = keeper
+        self._shell = shell
+        self._command = command
+        self._listener = listener
+        self._scope = scope
+        self._inner: ContainedProcess | None = None
+        self._frame: Frame | None = None
+        """The end of the script, once it was told."""
+        self._refused: tuple[str, ...] = ()
+        self._leaving = False
+        """Whether the shell was told to exit, because of what the script left running."""
+        self._kept = False
+        self._over = False
+
+    def start(self) -> None:
+        """Hand the script over; returns when it has been, or when a short one has ended."""
+        command, scope = self._command, self._scope
+        stages = command.stages and is_whole(command.script)
+        script = command.script + bootstrap.STAGES if stages else command.script
+
+        def text(nonce: str) -> str:
+            return bootstrap.turn(
+                nonce,
+                env=scope.env,
+                enter=scope.enter,
+                back=scope.back,
+                guarded=bool(command.prologue),
+                stages=stages,
+                side=command.side,
+            )
+
+        self._say(text, script, command.prologue)
+        if scope.lingers and _attended == 0 and self._shell.linger():
+            self._look()
+        if not self._over and self._inner is None:
+            self._attend()
+
+    def _say(self, text: Callable[[str], str], *parts: str) -> None:
+        # A shell that is gone is seen at the socket; its runner says how it ended.
+        try:
+            self._shell.tell(text, *parts)
+        except OSError:
+            self._attend()
+
+    def _attend(self) -> None:
+        global _attended
+        if self._inner is not None:
+            return
+        shell = self._shell
+        self._inner = ContainedProcess(shell.link, self._command, self)
+        self._loop = asyncio.get_running_loop()
+        readers, shell.output = [shell.output], -1
+        if self._command.side:
+            readers.append(shell.side)
+            shell.side = -1
+        self._inner.attend(readers)
+        watch(self._loop, shell.sock.fileno(), self._look)
+        _attended += 1
+
+    def _unattend(self) -> None:
+        global _attended
+        unwatch(self._loop, self._shell.sock.fileno())
+        _attended -= 1
+
+    # What the shell says.
+
+    def _look(self) -> None:
+        try:
+            frame = self._shell.heard()
+        except EOFError:
+            # Its runner reaps it and tells.
+            self._attend()
+            unwatch(self._loop, self._shell.sock.fileno())
+            return
+        if frame is None or self._leaving:
+            return
+        if self._frame is None:
+            self._frame = frame
+            if frame.exit_trap:
+                code = frame.codes[0] if frame.codes else 0
+                self._say(lambda nonce: bootstrap.exit_trap(nonce, code), frame.exit_trap)
+                return
+        self._ended(replace(self._frame, cwd=frame.cwd, last=frame.last))
+
+    def _ended(self, frame: Frame) -> None:
+        """The script is at its end, and all that it wrote is in the pipe."""
+        self._frame = frame
+        if self._command.prologue:
+            self._refused = self._shell.refused()
+        if self._inner is not None:
+            self._inner.drain()
+        else:
+            read_now(self._shell.output, 1, self)
+            if self._command.side:
+                read_now(self._shell.side, SIDE, self)
+        if frame.status == bootstrap.NO_DIRECTORY:
+            self._finish("waits")
+            self._listener.failed(_directory_error(self._command))
+        elif self._shell.is_alone(frame.last):
+            self._finish("waits")
+            self._listener.closed(1)
+            self._listener.exited(self._with_facts(Ending(pid=self._shell.pid, code=0)))
+        else:
+            self._leaving = True
+            self._attend()
+            code = frame.codes[0]
+            self._say(lambda nonce: bootstrap.leave(nonce, DUMP, code))
+
+    def _with_facts(self, ending: Ending) -> Ending:
+        """The ending with what the shell said of the script."""
+        frame = self._frame
+        if frame is None or ending.code is None:
+            return ending
+        code, *stages = frame.codes
+        return replace(ending, code=code, stages=tuple(stages), refused=self._refused)
+
+    def _finish(self, fate: Fate) -> None:
+        self._over = True
+        shell = self._shell
+        if self._inner is not None:
+            self._unattend()
+            if fate == "waits":
+                shell.output, *rest = self._inner.leave()
+                if rest:
+                    (shell.side,) = rest
+                self._inner = None
+        self._keeper.turn_over(shell, fate, self._frame)
+
+    # What the attending process tells.
+
+    def output(self, stream: int, buffer: bytearray, size: int) -> None:
+        self._listener.output(stream, buffer, size)
+
+    def closed(self, stream: int) -> None:
+        self._listener.closed(stream)
+
+    def started(self, pid: int) -> None:
+        self._listener.started(pid)
+
+    def exited(self, ending: Ending) -> None:
+        if not self._over:
+            self._finish(_fate(ending, leaving=self._leaving))
+        self._listener.exited(self._with_facts(ending) if self._leaving else ending)
+
+    def failed(self, error: NacreError) -> None:
+        if not self._over:
+            self._finish("lost")
+        self._listener.failed(error)
+
+    # Controls.
+
+    def stop(self) -> None:
+        if self._inner is not None:
+            self._inner.stop()
+
+    def signal(self, number: int) -> None:
+        if self._inner is not None:
+            self._inner.signal(number)
+
+    async def survivors(self) -> tuple[Survivor, ...]:
+        return await self._inner.survivors() if self._inner is not None else ()
+
+    def pause(self) -> None:
+        if self._inner is not None:
+            self._inner.pause()
+
+    async def keep(self, job: Mapping[str, Any] | None, *, adopt: int | None = None) -> None:
+        assert self._inner is not None
+        if not self._over:
+            # From here on the shell runs this one script: when it finds nobody to tell, it ends with its status.
+            self._inner.tell_limits()
+            self._finish("kept")
+        await self._inner.keep(job, adopt=adopt)
+
+    def release(self) -> None:
+        if not self._over:
+            self._finish("stop")
+        if self._inner is not None:
+            self._inner.release()
+            self._inner = None
+
+
+def _fate(ending: Ending, *, leaving: bool) -> Fate:
+    if leaving:
+        return "left"
+    if ending.why is not None:
+        return "timeout" if ending.why == "timeout" else "stop"
+    if ending.code is not None:
+        return "exit"
+    return "signal" if ending.signal is not None else "lost"
+
+
+def _directory_error(command: Command) -> NacreError:
+    """Why the shell could not go there, asked again: it says so only in words."""
+    try:
+        os.stat(os.path.join(command.cwd, "."))
+    except OSError as error:
+        return start_error("cwd", error.errno, str(error), command)
+    return start_error("cwd", None, "the shell could not enter it", command)
