@@ -10,9 +10,13 @@ import httpx2
 import promises
 import pytest
 from anthropic import Anthropic, AsyncAnthropic
+from anthropic.types import ToolBash20250124Param, ToolParam
+from pydantic import TypeAdapter
 
 import nacre
 from nacre.adapters.anthropic import AsyncShellTool, ShellTool
+from nacre.contracts import contract_names
+from nacre.contracts.vendors import tool_for
 
 MODEL = "scripted"
 
@@ -134,3 +138,11 @@ async def test_a_cancelled_runner_leaves_nothing(tmp_path: Path) -> None:
 
 def test_an_interrupted_sync_runner_leaves_nothing(request: pytest.FixtureRequest) -> None:
     promises.check_interrupt(ask_sync, request)
+
+
+@pytest.mark.parametrize("contract", contract_names())
+def test_every_contract_is_a_tool_of_the_messages_api(contract: str) -> None:
+    tool = tool_for("anthropic", contract, nacre.Tool(contract).schema())
+    kind: Any = ToolBash20250124Param if contract == "anthropic" else ToolParam
+    assert TypeAdapter(kind).validate_python(tool, strict=True) == tool
+    assert set(tool) <= set(kind.__annotations__)

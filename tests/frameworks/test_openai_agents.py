@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,20 @@ import promises
 import pytest
 from agents import Agent, Model, ModelResponse, RunConfig, Runner, ShellTool, Usage
 from agents.items import ToolCallOutputItem
-from openai.types.responses import ResponseFunctionShellToolCall, ResponseOutputMessage, ResponseOutputText
+from agents.strict_schema import ensure_strict_json_schema
+from openai.types.responses import (
+    FunctionShellTool,
+    FunctionTool,
+    ResponseFunctionShellToolCall,
+    ResponseOutputMessage,
+    ResponseOutputText,
+)
+from openai.types.responses.response_input_item import ShellCallOutput
 
 import nacre
 from nacre.adapters.openai_agents import shell_executor
+from nacre.contracts import contract_names
+from nacre.contracts.vendors import tool_for
 
 
 class Scripted(Model):
@@ -94,3 +105,26 @@ async def test_a_timeout_leaves_nothing() -> None:
 
 async def test_a_cancelled_run_leaves_nothing(tmp_path: Path) -> None:
     await promises.check_cancel(ask, tmp_path)
+
+
+# The contract and the schemas, by the SDK's own types.
+
+
+@pytest.mark.parametrize("contract", contract_names())
+def test_every_contract_is_a_tool_of_the_responses_api(contract: str) -> None:
+    tool = tool_for("openai", contract, nacre.Tool(contract).schema())
+    kind = FunctionShellTool if tool["type"] == "shell" else FunctionTool
+    assert kind.model_validate(tool).model_dump(exclude_none=True) == tool
+    if "parameters" in tool:
+        # The rules of strict mode have nothing left to change.
+        assert ensure_strict_json_schema(copy.deepcopy(tool["parameters"])) == tool["parameters"]
+
+
+async def test_a_shell_call_is_answered_with_an_item_of_the_api() -> None:
+    action = {"commands": ["echo hi", "sleep 100"], "timeout_ms": 500, "max_output_length": 99}
+    item = {"id": "sh_1", "call_id": "call_1", "type": "shell_call", "status": "completed", "action": action}
+    call = ResponseFunctionShellToolCall.model_validate(item)
+    async with nacre.Tool("openai") as tool:
+        answer = (await tool.call(call.model_dump())).json()
+    assert ShellCallOutput.model_validate(answer).model_dump(exclude_none=True) == answer
+    assert [output["outcome"]["type"] for output in answer["output"]] == ["exit", "timeout"]
