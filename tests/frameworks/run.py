@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 ENVIRONMENTS = ROOT / ".frameworks"
 # The extra of each, which is also the name of its environment.
-FRAMEWORKS = ("langchain", "pydantic-ai", "openai-agents", "smolagents", "anthropic", "inspect-ai")
+FRAMEWORKS = ("langchain", "pydantic-ai", "openai-agents", "smolagents", "anthropic", "inspect-ai", "swe-rex")
 TEST_TOOLS = ("pytest", "pytest-asyncio", "pytest-timeout")
 # Downloads can be slow, but one that stands still should not hold a build for ever.
 INSTALL_SECONDS = 900.0
