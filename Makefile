@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SECONDS ?= 60
 CMD ?= echo "hello from nacre"; uname -sr; sleep 60 & echo "this line came back at once, sleep 60 is still running"; false | tail -n 1
 
-.PHONY: help setup run test test-frameworks parts lint types check fuzz bench clean
+.PHONY: help setup run test test-frameworks parts lint types check fuzz bench peers clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -44,8 +44,11 @@ fuzz: setup      ## fuzz every target: make fuzz SECONDS=60 (for each)
 	  || { echo "atheris cannot be installed here; nothing was fuzzed" >&2; exit 0; }; \
 	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS)
 
-bench: setup     ## measure nacre against the floors, in one run
-	@$(BIN)/python -m benchmarks
+bench: setup     ## measure nacre, the floors and the installed peers: make bench BENCH=--quick
+	@$(BIN)/python -m benchmarks $(BENCH)
+
+peers: setup     ## install the tools that the benchmarks compare with, each on its own
+	@$(BIN)/python -m benchmarks.peers.environments
 
 clean:           ## remove the private environment and caches
-	rm -rf -- $(VENV) .frameworks .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf -- $(VENV) .frameworks .peers .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,132 +1,140 @@
-"""`make bench`: nacre and the floors, interleaved in one run; ratios of medians, because machines differ.
+"""`make bench`: nacre, the floors and the peers that are installed, in turns in one run.
 
-python -m benchmarks [latency] [lines] [throughput] [concurrency]
+A full run writes docs/benchmarks.md and docs/benchmarks.svg; a part of it, or a quick one, is only printed. Ratios to
+the floor of the same run count, because machines differ.
 """
 
 from __future__ import annotations
 
-import asyncio
+import argparse
 import os
-import resource
-import statistics
+import platform
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
 
-from benchmarks import floors
-from nacre.backends.wardens import warden
-from nacre.running import run
-from nacre.settings import ExecutionSettings, Settings
+from benchmarks import measured, plot, report, robustness, workloads
+from benchmarks.measured import Results
+from benchmarks.peers.catalogue import ENTRIES, HOME, ROOT
+from benchmarks.peers.remote import NotInstalledError, RemoteTool, ToolFailedError, ToolHangsError
 
-GIGABYTE = "yes | head -c 1073741824"
-Workload = Callable[[str], Awaitable[object]]
-
-IN_PROCESS = Settings(execution=ExecutionSettings(containment="off"))
-CONTAINED = Settings(execution=ExecutionSettings(containment="required", spares=0))
-
-
-async def _posix_spawn(script: str) -> None:
-    floors.posix_spawn(script)
-
-
-async def _posix_spawn_read(script: str) -> None:
-    floors.posix_spawn_read(script)
+SUITES = ("latency", "large", "concurrency", "robustness")
+# Hanging takes its time, so a quick run leaves the cases of robustness out unless they are named.
+QUICK_SUITES = ("latency", "large", "concurrency")
+# Verdicts do not depend on speed, so these may overlap; more would make tools late that are not.
+JUDGED_AT_ONCE = 6
 
 
-async def _subprocess_run(script: str) -> None:
-    floors.subprocess_run(script)
+def machine() -> str:
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        model = next(
+            (line.split(":")[1].strip() for line in file if line.startswith("model name")), "unknown processor"
+        )
+    bash = subprocess.run(["bash", "-c", "echo $BASH_VERSION"], capture_output=True, text=True, check=True).stdout
+    return (
+        f"{os.cpu_count()} cores ({model}), Linux {platform.release()}, bash {bash.strip()}, "
+        f"Python {platform.python_version()}, load {os.getloadavg()[0]:.1f} at the start"
+    )
 
 
-async def _in_process(script: str) -> None:
-    assert (await run(script, settings=IN_PROCESS)).ok
+@contextmanager
+def started(only: list[str], results: Results) -> Iterator[list[RemoteTool]]:
+    """The tools that are there and start; why the others are not is kept."""
+    with tempfile.TemporaryDirectory(prefix="nacre-bench-", ignore_cleanup_errors=True) as scratch:
+        tools: list[RemoteTool] = []
+        try:
+            for entry in ENTRIES:
+                if only and not any(part in entry.name for part in only):
+                    results.absent[entry.name] = "not asked for"
+                    continue
+                tool = RemoteTool(entry, Path(scratch))
+                tools.append(tool)
+                try:
+                    tool.start()
+                except (NotInstalledError, ToolFailedError, ToolHangsError) as error:
+                    results.absent[entry.name] = " ".join(str(error).split())[:200]
+                    tools.remove(tool)
+                else:
+                    results.versions[entry.name] = tool.version
+            yield tools
+        finally:
+            for tool in tools:
+                tool.stop()
 
 
-async def _contained(script: str) -> None:
-    assert (await run(script, settings=CONTAINED)).ok
+def note(text: str) -> None:
+    """Progress, for whoever waits."""
+    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 
-LATENCY: dict[str, Workload] = {
-    "floor: os.posix_spawn": _posix_spawn,
-    "floor: subprocess.run": _subprocess_run,
-    "floor: asyncio exec": floors.asyncio_exec,
-    "nacre, in-process": _in_process,
-    "nacre, warden": _contained,
-}
-READING: dict[str, Workload] = {
-    "floor: posix_spawn, readv": _posix_spawn_read,
-    "nacre, in-process": _in_process,
-    "nacre, warden": _contained,
-}
+def measure(suites: list[str], only: list[str], effort: workloads.Effort) -> Results:
+    results = Results(machine=machine(), options=describe(effort))
+    note("starting the tools")
+    with started(only, results) as tools:
+        for name, reason in results.absent.items():
+            note(f"{name}: {reason}")
+        if "latency" in suites:
+            for each in workloads.LATENCIES:
+                note(each.title)
+                results.workloads[each.key] = workloads.latency(tools, each, effort)
+        if "large" in suites:
+            note("large output")
+            results.workloads["large"] = workloads.large(tools, effort)
+        if "concurrency" in suites:
+            fewer: dict[str, measured.Measured] = {}
+            for count in workloads.AT_ONCE:
+                note(f"{count} at once")
+                fewer = workloads.at_once(tools, count, effort, fewer)
+                results.workloads[f"at_once_{count}"] = fewer
+        if "robustness" in suites:
+            note("robustness")
+            judged = [tool for tool in tools if tool.entry.only is None]
+            with ThreadPoolExecutor(JUDGED_AT_ONCE) as threads:
+                verdicts = threads.map(robustness.judge_all, judged)
+                results.robustness = {tool.entry.name: each for tool, each in zip(judged, verdicts, strict=True)}
+    return results
 
 
-async def interleaved(workloads: dict[str, Workload], script: str, *, rounds: int) -> dict[str, list[float]]:
-    """Seconds of each workload, one of each a round, so that a busy moment hits all alike."""
-    times: dict[str, list[float]] = {name: [] for name in workloads}
-    for work in workloads.values():
-        await work(script)
-    for _ in range(rounds):
-        for name, work in workloads.items():
-            began = time.perf_counter()
-            await work(script)
-            times[name].append(time.perf_counter() - began)
-    return times
+def describe(effort: workloads.Effort) -> str:
+    return (
+        f"{effort.rounds} rounds of up to {effort.calls} calls each; {effort.large_rounds} rounds of "
+        f"{effort.large_bytes >> 20} MiB and of calls at once"
+    )
 
 
-def table(title: str, times: dict[str, list[float]]) -> None:
-    floor = statistics.median(next(iter(times.values())))
-    print(f"\n{title}\n{'':<28}{'median ms':>11}{'p95 ms':>9}{'ratio':>8}")
-    for name, values in times.items():
-        median = statistics.median(values)
-        p95 = sorted(values)[int(len(values) * 0.95)]
-        print(f"{name:<28}{median * 1e3:>11.3f}{p95 * 1e3:>9.3f}{median / floor:>8.2f}")
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"one or more of {', '.join(SUITES)}; default: all")
+    parser.add_argument("--quick", action="store_true", help="a few minutes instead of a quarter of an hour")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="PART", help="only tools with this in their name"
+    )
+    parser.add_argument("--out", type=Path, help="write benchmarks.md and .svg into this folder, whatever was run")
+    parser.add_argument("--render", action="store_true", help="write again what the last run measured")
+    options = parser.parse_args()
+    if unknown := [name for name in options.suites if name not in SUITES]:
+        parser.error(f"unknown suite {unknown[0]!r}; known: {', '.join(SUITES)}")
+    last = HOME / "last-run.json"
+    if options.render:
+        results = measured.load(last)
+    else:
+        effort = workloads.QUICK if options.quick else workloads.FULL
+        suites = options.suites or list(QUICK_SUITES if options.quick else SUITES)
+        results = measure(suites, options.only, effort)
+        results.save(last)
+    print(report.render(results))
+    partial = options.suites or options.quick or options.only
+    if options.out or options.render or not partial:
+        folder = options.out or ROOT / "docs"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "benchmarks.md").write_text(report.render(results), encoding="utf-8")
+        (folder / "benchmarks.svg").write_text(plot.render(results), encoding="utf-8")
 
 
-async def latency() -> None:
-    table("`true`, one after another", await interleaved(LATENCY, "true", rounds=200))
-
-
-async def lines() -> None:
-    table("`seq 1 10000`", await interleaved(READING, "seq 1 10000", rounds=60))
-
-
-async def throughput() -> None:
-    times: dict[str, list[float]] = {}
-    growth: dict[str, float] = {}
-    for _ in range(3):
-        for name, work in READING.items():
-            before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            began = time.perf_counter()
-            await work(GIGABYTE)
-            times.setdefault(name, []).append(time.perf_counter() - began)
-            growth[name] = max(
-                growth.get(name, 0.0), (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-            )
-    table("1 GB of `yes` (speed of the floor / ours is 1 / ratio)", times)
-    print("peak memory growth, MB: " + ", ".join(f"{name} {size:.1f}" for name, size in growth.items()))
-
-
-async def concurrency() -> None:
-    script = "sleep 0.2; echo x"
-    for count in (100, 500):
-        times: dict[str, list[float]] = {}
-        for _ in range(3):
-            for name, work in list(LATENCY.items())[2:]:
-                began = time.perf_counter()
-                await asyncio.gather(*(work(script) for _ in range(count)))
-                times.setdefault(name, []).append(time.perf_counter() - began)
-        table(f"{count} x `{script}` at once", times)
-
-
-SUITES = {"latency": latency, "lines": lines, "throughput": throughput, "concurrency": concurrency}
-
-
-def main(wanted: list[str]) -> None:
-    with tempfile.TemporaryDirectory(prefix="nacre-bench-") as home:
-        os.environ["NACRE_HOME"] = home
-        for name in wanted or SUITES:
-            asyncio.run(SUITES[name]())
-        warden.close()
-
-
-main(sys.argv[1:])
+if __name__ == "__main__":
+    main()

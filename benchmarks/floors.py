@@ -12,16 +12,16 @@ BASH = "/bin/bash"
 MIB = 1 << 20
 
 
-def posix_spawn(script: str) -> None:
-    """The raw floor: start, wait, nothing captured."""
+def posix_spawn(script: str) -> int:
+    """The raw floor: start, wait, nothing captured; the exit code."""
     pid = os.posix_spawn(
         BASH, ["bash", "-c", script], os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)]
     )
-    os.waitpid(pid, 0)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def posix_spawn_read(script: str) -> int:
-    """Start, read everything into one reused buffer, wait."""
+def posix_spawn_read(script: str) -> tuple[bytes, int]:
+    """Start, read everything into one reused buffer, wait; the last piece read and the exit code."""
     reader, writer = os.pipe()
     # Python ignores SIGPIPE; a `yes` that inherited that would complain instead of ending.
     pid = os.posix_spawn(
@@ -33,20 +33,30 @@ def posix_spawn_read(script: str) -> int:
     )
     os.close(writer)
     fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, MIB)
-    buffer = [memoryview(bytearray(MIB))]
-    total = 0
-    while size := os.readv(reader, buffer):
-        total += size
+    buffer = bytearray(MIB)
+    views = [memoryview(buffer)]
+    last = 0
+    while size := os.readv(reader, views):
+        last = size
     os.close(reader)
-    os.waitpid(pid, 0)
-    return total
+    return bytes(buffer[:last]), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def subprocess_run(script: str) -> None:
-    subprocess.run([BASH, "-c", script], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+def subprocess_run(script: str, timeout: float) -> tuple[str, int]:
+    """What most programs do."""
+    done = subprocess.run(
+        [BASH, "-c", script],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=timeout,
+        check=False,
+    )
+    return done.stdout.decode(errors="replace"), done.returncode
 
 
-async def asyncio_exec(script: str) -> None:
+async def asyncio_exec(script: str, timeout: float) -> tuple[str, int]:
+    """What most asynchronous programs do."""
     process = await asyncio.create_subprocess_exec(
         BASH,
         "-c",
@@ -55,4 +65,11 @@ async def asyncio_exec(script: str) -> None:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
-    await process.communicate()
+    try:
+        output, _ = await asyncio.wait_for(process.communicate(), timeout)
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        raise
+    assert process.returncode is not None
+    return output.decode(errors="replace"), process.returncode

@@ -1,0 +1,28 @@
+"""nacre: in the program itself, and under the warden with and without shells started in advance."""
+
+from benchmarks.peers.tool import Answer, Tool
+from nacre import Settings, __version__, run
+from nacre.backends.spares import spares
+from nacre.backends.wardens import warden
+from nacre.settings import ExecutionSettings
+
+
+class InProcess(Tool):
+    version = f"nacre {__version__}"
+    settings = Settings(execution=ExecutionSettings(containment="off"))
+
+    async def run(self, script: str, timeout: float) -> Answer:
+        result = await run(script, timeout=timeout, settings=self.settings)
+        return Answer(result.text, result.exit_code)
+
+    async def close(self) -> None:
+        spares.close()
+        warden.close()
+
+
+class Contained(InProcess):
+    settings = Settings(execution=ExecutionSettings(containment="required", spares=0))
+
+
+class Spares(InProcess):
+    settings = Settings(execution=ExecutionSettings(containment="required", spares=2))

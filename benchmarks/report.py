@@ -1,0 +1,195 @@
+"""The tables of a run, as Markdown. Failures are rows like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from benchmarks.measured import Measured, Results
+from benchmarks.peers.catalogue import Entry
+from benchmarks.robustness import CASES
+from benchmarks.workloads import AT_ONCE, AT_ONCE_SCRIPT, FLOORS, LATENCIES
+
+MIB = 1 << 20
+
+TITLES = {
+    **{each.key: each.title for each in LATENCIES},
+    "large": "a flood: `yes | head -c …`",
+    **{f"at_once_{count}": f"{count} at once: `{AT_ONCE_SCRIPT}`" for count in AT_ONCE},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What nacre owes: at most so many times the floor of the same run."""
+
+    workload: str
+    tool: str
+    ratio: float
+
+
+TARGETS = (
+    Target("true_paced", "nacre, warden + spares", 0.3),
+    Target("true", "nacre, in-process", 1.25),
+    Target("true", "nacre, warden", 1.5),
+    Target("true", "nacre session", 0.1),
+    Target("bin_true", "nacre session", 0.6),
+    Target("lines", "nacre, warden", 1.15),
+    Target("lines", "nacre session", 0.75),
+    Target("large", "nacre, warden", 1.33),
+    Target("at_once_500", "nacre, warden", 1.5),
+)
+
+HEAD = """# Benchmarks
+
+nacre, the floors (what the standard library spends) and other shell tools for agents, in turns in one run.
+Made by `make bench`; `make peers` installs the others. Read the ratios: they are taken to the floor of the same run,
+while times depend on the machine.
+
+![{alt}](benchmarks.svg)
+
+- Machine: {machine}.
+- Effort: {options}. Times are taken inside each tool's own process, around its public call, after a round to warm up;
+  a tool that blocks gets a thread for each of the calls at once.
+- Kinds: *one-shot* starts a shell for each command, *session* keeps one, *server* is asked over MCP (by the same bare
+  client). A session runs one command at a time, so it is not asked for many at once.
+- langchain's ShellTool and deepagents run `/bin/sh`, on Debian dash, which starts in 0.6 of the time of bash.
+  pi-natives is a bash rewritten in Rust inside the calling process: its builtins (`true`, `seq`, `sleep`) need no
+  process, and nothing separates them from it; `/bin/true` is where it compares. mcp-shell-server runs argument lists
+  and pipes of them, no scripts.
+"""
+
+
+def render(results: Results) -> str:
+    parts = [HEAD.format(alt="Latency, throughput and robustness", machine=results.machine, options=results.options)]
+    parts.append(_versions(results))
+    if results.workloads:
+        parts += [_targets(results), _lead(results)]
+    for key, measured in results.workloads.items():
+        parts.append(_workload(results, key, measured))
+    if results.robustness:
+        parts.append(_robustness(results))
+    return "\n".join(parts)
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    columns = list(head)
+    lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
+    lines += ["| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _name(entry: Entry) -> str:
+    return f"**{entry.name}**" if entry.ours else entry.name
+
+
+def _versions(results: Results) -> str:
+    rows = [(_name(entry), entry.kind, results.versions[entry.name]) for entry in results.entries()]
+    text = "## What was measured\n\n" + _table(("tool", "kind", "version"), rows)
+    if results.absent:
+        text += "\nNot measured:\n\n" + "".join(f"- {name}: {why}\n" for name, why in results.absent.items())
+    return text
+
+
+def _floor(results: Results, key: str) -> float | None:
+    floor = results.workloads[key].get(FLOORS[key])
+    return None if floor is None else floor.median
+
+
+def _ratio(value: float | None, floor: float | None) -> str:
+    return "" if value is None or floor is None else f"{value / floor:.2f}"
+
+
+def _targets(results: Results) -> str:
+    rows = []
+    for target in TARGETS:
+        measured = results.workloads.get(target.workload, {}).get(target.tool)
+        floor = _floor(results, target.workload) if target.workload in results.workloads else None
+        if measured is None or floor is None:
+            verdict, ratio = "not measured", ""
+        elif measured.median is None:
+            verdict, ratio = "fails", ""
+        else:
+            verdict = "met" if measured.median / floor <= target.ratio else "**missed**"
+            ratio = f"{measured.median / floor:.2f}"
+        rows.append((TITLES[target.workload], target.tool, f"≤ {target.ratio:g}", ratio, verdict))
+    return "## What nacre owes\n\n" + _table(("workload", "way", "times the floor", "measured", ""), rows)
+
+
+def _lead(results: Results) -> str:
+    """The best of ours against the best of the others, among tools of the same kind."""
+    rows = []
+    for key, measured in results.workloads.items():
+        for kind in ("one-shot", "session", "server"):
+            ours = _best(results, measured, lambda entry, kind=kind: entry.ours and entry.kind == kind)  # type: ignore[misc]
+            peer = _best(results, measured, lambda entry, kind=kind: not entry.ours and entry.kind == kind)  # type: ignore[misc]
+            if ours is None or peer is None:
+                continue
+            verdict = "ahead" if ours[1] <= peer[1] else "**behind**"
+            rows.append(
+                (TITLES[key], kind, f"{ours[0]}: {_time(ours[1])}", f"{peer[0]}: {_time(peer[1])}",
+                 f"{peer[1] / ours[1]:.2f} times, {verdict}")
+            )  # fmt: skip
+    head = ("workload", "kind", "nacre's best", "the best of the others", "theirs / ours")
+    return "## Against the best of the others\n\n" + _table(head, rows)
+
+
+def _best(results: Results, measured: dict[str, Measured], chosen: Callable[[Entry], bool]) -> tuple[str, float] | None:
+    found = [
+        (entry.name, median)
+        for entry in results.entries()
+        if chosen(entry) and entry.name in measured and (median := measured[entry.name].median) is not None
+    ]
+    return min(found, key=lambda each: each[1], default=None)
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.3f} ms"
+
+
+def _workload(results: Results, key: str, measured: dict[str, Measured]) -> str:
+    floor = _floor(results, key)
+    large = key == "large"
+    rows = []
+    for entry in results.entries():
+        mine = measured.get(entry.name)
+        if mine is None:
+            continue
+        row = [_name(entry), entry.kind, str(len(mine.times)), _time(mine.median), _time(mine.p95)]
+        row.append(_ratio(mine.median, floor))
+        if large:
+            row += [f"{mine.growth_bytes / MIB:.1f}", f"{mine.chars:,}"] if not mine.failure else ["", ""]
+        row.append(f"**fails**: {mine.failure[:120]}" if mine.failure else "")
+        rows.append((mine.median is None, mine.median or 0.0, row))
+    rows.sort(key=lambda each: each[:2])
+    extra = ("peak memory growth, MiB", "characters returned") if large else ()
+    head = ("tool", "kind", "n", "median", "p95", f"times {FLOORS[key].removeprefix('floor: ')}", *extra, "")
+    return f"## {TITLES[key][0].upper()}{TITLES[key][1:]}\n\n" + _table(head, (row for _, _, row in rows))
+
+
+def _robustness(results: Results) -> str:
+    legend = "".join(f"{number}. {case.title}\n" for number, case in enumerate(CASES, 1))
+    rows = []
+    for entry in results.entries():
+        verdicts = results.robustness.get(entry.name)
+        if verdicts is None:
+            continue
+        passed = sum(each.ok for each in verdicts.values())
+        marks = ["✓" if verdicts[case.title].ok else "✗" for case in CASES]
+        rows.append((-passed, [_name(entry), f"{passed} of {len(CASES)}", *marks]))
+    rows.sort(key=lambda each: each[0])
+    head = ("tool", "right", *(str(number) for number in range(1, len(CASES) + 1)))
+    failures = "".join(
+        f"- {name}: " + "; ".join(f"({number}) {verdicts[case.title].note}" for number, case in enumerate(CASES, 1)
+                                   if not verdicts[case.title].ok) + "\n"
+        for name, verdicts in results.robustness.items()
+        if not all(each.ok for each in verdicts.values())
+    )  # fmt: skip
+    return (
+        f"## Robustness\n\n{legend}\n"
+        "A case is right when the call comes back in time with what happened, nothing that should have ended is left\n"
+        f"running, and the tool works afterwards.\n\n{_table(head, (row for _, row in rows))}\n"
+        f"What failed:\n\n{failures}"
+    )

@@ -1,0 +1,201 @@
+"""What goes wrong with shells in practice, as cases with a verdict; each tool is judged by what its caller can see."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from benchmarks.measured import Judged
+from benchmarks.peers.remote import RemoteTool, ToolFailedError, ToolHangsError, end, running
+
+# A tool that answers later than this waited for something that it should not have.
+PROMPT_SECONDS = 3.0
+# How much later than its limit a call may come back.
+LATE_SECONDS = 3.0
+# Beyond the limit of a command; after that the tool is said to hang.
+PATIENCE_SECONDS = 6.0
+# What was told to end may take a moment to be gone.
+GONE_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What came back of one call."""
+
+    text: str
+    code: int | None
+    raised: str
+    seconds: float
+    orphans: int
+
+    @property
+    def said(self) -> str:
+        return self.raised or self.text
+
+    def tells(self, number: int) -> bool:
+        """Whether the exit code can be read, as a value or in words."""
+        words = rf"(?i)(code|status|exit)\D{{0,20}}\b{number}\b"
+        return self.code == number or re.search(words, self.said) is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    title: str
+    script: str
+    """`{n}` is a number of seconds that no other process sleeps, so that what is left can be found."""
+    judge: Callable[[Seen], str]
+    """What is wrong; nothing if all is well."""
+    timeout: float = 5.0
+    without_directory: bool = False
+    """Whether the tool's working directory is removed first."""
+
+
+def _prompt(seen: Seen, expected: str) -> str:
+    if seen.raised:
+        return f"raised {_short(seen.raised)}"
+    if expected not in seen.text:
+        return f"output lost after {seen.seconds:.1f} s"
+    return f"came back after {seen.seconds:.1f} s" if seen.seconds > PROMPT_SECONDS else ""
+
+
+def _ended(seen: Seen) -> str:
+    if seen.seconds > 2.0 + LATE_SECONDS:
+        return f"{seen.seconds:.1f} s for a limit of 2"
+    return f"{seen.orphans} left running" if seen.orphans else ""
+
+
+def _partial(seen: Seen) -> str:
+    return "" if "early" in seen.said else "output before the limit lost"
+
+
+def _bytes(seen: Seen) -> str:
+    if seen.raised:
+        return f"raised {_short(seen.raised)}"
+    return "" if "first" in seen.text and "last" in seen.text else f"gave {_short(seen.text)!r}"
+
+
+def _exit_three(seen: Seen) -> str:
+    return "" if seen.tells(3) else f"said {_short(seen.said)!r}"
+
+
+def _killed(seen: Seen) -> str:
+    if seen.seconds > PROMPT_SECONDS:
+        return f"came back after {seen.seconds:.1f} s"
+    told = seen.code in (-9, 137) or re.search(r"(?i)sigkill|signal 9|killed|\b137\b|by signal", seen.said)
+    return "" if told else f"said {_short(seen.said)!r}, code {seen.code}"
+
+
+def _syntax(seen: Seen) -> str:
+    if seen.seconds > PROMPT_SECONDS:
+        return f"came back after {seen.seconds:.1f} s"
+    words = r"(?i)syntax|unexpected EOF|unterminated|unclosed|incomplete|no closing|unmatched"
+    told = seen.code not in (0, None) or re.search(words, seen.said)
+    return "" if told else f"said {_short(seen.said)!r}"
+
+
+def _refused_or_faithful(seen: Seen) -> str:
+    """A command with a NUL cannot be given to a shell; to run another one in its place is the failure."""
+    if seen.raised or "\0" in seen.text or seen.code not in (0, None) or re.search(r"(?i)error|nul", seen.text):
+        return ""
+    if not seen.text:
+        return "neither ran nor said why"
+    return f"ran something else: {_short(seen.text)!r}"
+
+
+def _directory_gone(seen: Seen) -> str:
+    """To run is right, and to say what is missing is right."""
+    return "" if re.search(r"(?i)here|director|FileNotFound|cwd", seen.said) else f"said {_short(seen.said)!r}"
+
+
+CASES = (
+    Case(
+        title="`sleep & echo`: child holds the pipe", script="sleep {n} & echo done", judge=lambda s: _prompt(s, "done")
+    ),
+    Case(title="`setsid sleep & echo`", script="setsid sleep {n} & echo done", judge=lambda s: _prompt(s, "done")),
+    Case(title="timeout: no orphan", script="sleep {n} & sleep {n}", timeout=2, judge=_ended),
+    Case(title="timeout: no `setsid` orphan", script="setsid sleep {n} & sleep {n}", timeout=2, judge=_ended),
+    Case(title="timeout: output kept", script="echo early; sleep {n}", timeout=2, judge=_partial),
+    Case(title="invalid UTF-8", script=r"printf 'first \377\376\200 last\n'", judge=_bytes),
+    Case(title="reads stdin", script="cat; echo over", timeout=4, judge=lambda s: _prompt(s, "over")),
+    Case(title="`exit 3`", script="exit 3", judge=_exit_three),
+    Case(title="syntax error", script='echo "unclosed', judge=_syntax),
+    Case(title="`kill -9 $$`", script="kill -9 $$", judge=_killed),
+    Case(title="NUL in the output", script=r"printf 'first\0last\n'", judge=_bytes),
+    Case(title="NUL in the command", script="echo a\0b", judge=_refused_or_faithful),
+    Case(
+        title="`cd` into a directory that goes",
+        script='cd "$(mktemp -d)" && rmdir "$PWD" && echo here',
+        judge=lambda s: _prompt(s, "here"),
+    ),
+    Case(title="its own directory deleted", script="echo here", without_directory=True, judge=_directory_gone),
+)
+
+# Seconds to sleep that name the call; far above any other sleep on the machine, and never slept to the end.
+_numbers = itertools.count(77_000_001)
+
+
+def judge_all(tool: RemoteTool) -> dict[str, Judged]:
+    return {case.title: judge(tool, case) for case in CASES}
+
+
+def judge(tool: RemoteTool, case: Case) -> Judged:
+    """One case, and whether the tool still works after it."""
+    number = str(next(_numbers))
+    try:
+        seen = _try(tool, case, number)
+        # A tool that cannot run the command at all cannot do it right either.
+        flaw = seen.raised if seen.raised.startswith("NotImplementedError") else case.judge(seen)
+    except ToolHangsError:
+        flaw = f"hangs: no answer {PATIENCE_SECONDS:.0f} s after its limit"
+    except ToolFailedError as error:
+        flaw = f"died: {_short(str(error))}"
+    finally:
+        for pid in running(number):
+            end(pid)
+        tool.directory.mkdir(exist_ok=True)
+    after = _works(tool)
+    return Judged(ok=not flaw and not after, note="; ".join(filter(None, (flaw, after))))
+
+
+def _try(tool: RemoteTool, case: Case, number: str) -> Seen:
+    # The worker is started before, so that its start is not part of the case.
+    _works(tool)
+    if case.without_directory:
+        shutil.rmtree(tool.directory)
+    answer = tool.ask(
+        "single",
+        limit=case.timeout + PATIENCE_SECONDS,
+        script=case.script.replace("{n}", number),
+        timeout=case.timeout,
+    )
+    until = time.monotonic() + GONE_SECONDS
+    while (orphans := len(running(number))) and time.monotonic() < until:
+        time.sleep(0.05)
+    return Seen(
+        text=answer.get("text", ""),
+        code=answer.get("code"),
+        raised=answer.get("raised", ""),
+        seconds=answer["seconds"],
+        orphans=orphans,
+    )
+
+
+def _works(tool: RemoteTool) -> str:
+    """Whether it runs the next command; if not, it is started anew."""
+    try:
+        answer = tool.ask("single", limit=3 + PATIENCE_SECONDS, script="echo alive", timeout=3)
+    except (ToolHangsError, ToolFailedError):
+        tool.kill()
+        return "useless afterwards"
+    if "alive" not in answer.get("text", ""):
+        tool.kill()
+        return "useless afterwards"
+    return ""
+
+
+def _short(text: str) -> str:
+    return " ".join(text.split())[:50]
