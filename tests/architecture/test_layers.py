@@ -33,6 +33,7 @@ RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 APART = {"mcp", "rpc", "acp", "adapters", "tui", "web"}
 # Third-party package → the one folder that may import it.
 HOMES = {
+    "acp": "acp",
     "tree_sitter": "script",
     "tree_sitter_bash": "script",
     **dict.fromkeys(("mcp", "anyio", "pydantic", "uvicorn"), "mcp"),
@@ -102,7 +103,7 @@ def test_importing_nacre_imports_nothing_third_party() -> None:
         "import sys; import nacre; nacre.Tool; nacre.run; nacre.errors\n"
         "import nacre.running\n"
         "print([name for name in sys.modules if name.split('.')[0] in ('tree_sitter', 'tree_sitter_bash', 'mcp', "
-        "'pydantic', 'starlette')])"
+        "'acp', 'pydantic', 'starlette')])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -23,6 +23,7 @@ from nacre.result import signal_number
 # A client tells nothing by itself; this is how often it is asked.
 LOOK_SECONDS = 0.25
 # How long a client may take to answer.
+CREATE_SECONDS = 0.5
 KILL_SECONDS = 1.0
 READ_SECONDS = 2.0
 RELEASE_SECONDS = 1.0
@@ -160,6 +161,9 @@ class TerminalProcess:
     async def _execute(self) -> Ending:
         creating = asyncio.ensure_future(self._backend.create(self._command))
         await self._first(creating)
+        if not creating.done():
+            # One that is about to be made can still be ended before the caller goes on.
+            await asyncio.wait([creating], timeout=CREATE_SECONDS)
         if not creating.done():
             _go(self._release_late(creating))
             return Ending(pid=None, why=self._stopping.result())

@@ -197,6 +197,15 @@ class Run:
             except BackendError:
                 return  # the last survivor has ended meanwhile, or its runner has: the command's result stands
 
+    async def sweep(self) -> None:
+        """After the end: stop what is left, and wait until it is gone."""
+        if self.survivors:
+            self.finished = self._loop.create_future()
+            self._ending = None
+            self._open = set()
+            await self.end()
+            self.survivors = ()
+
     def pause(self) -> None:
         """Read no more here: what comes next is for whoever takes over."""
         assert self._process is not None
