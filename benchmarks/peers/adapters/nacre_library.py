@@ -1,7 +1,7 @@
-"""nacre: in the program itself, and under the warden with and without shells started in advance."""
+"""nacre: in the program itself, and under the warden with and without shells started in advance, and one shell kept."""
 
 from benchmarks.peers.tool import Answer, Tool
-from nacre import Settings, __version__, run
+from nacre import Session, Settings, __version__, run
 from nacre.backends.spares import spares
 from nacre.backends.wardens import warden
 from nacre.settings import ExecutionSettings
@@ -26,3 +26,16 @@ class Contained(InProcess):
 
 class Spares(InProcess):
     settings = Settings(execution=ExecutionSettings(containment="required", spares=2))
+
+
+class Kept(Contained):
+    async def start(self) -> None:
+        self._session = Session(settings=self.settings)
+
+    async def run(self, script: str, timeout: float) -> Answer:
+        result = await self._session.run(script, timeout=timeout)
+        return Answer(result.text, result.exit_code)
+
+    async def close(self) -> None:
+        await self._session.aclose()
+        await super().close()
