@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from nacre.output import redact_search
 from nacre.output.redact import Redactor
 from nacre.output.redact_forms import is_worth_hiding
+from nacre.output.redact_table import MAP_AFTER_QUESTIONS, UNBROKEN, Windows
 
 SMALL = st.text(alphabet="ab\nc-é'/", min_size=8, max_size=24)
 ANY = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\0"), min_size=8, max_size=40)
@@ -43,6 +44,26 @@ def test_no_chunking_changes_what_is_shown(stream: tuple[dict[str, str], bytes],
     shown = b"".join(parts.feed(chunk) for chunk in chunked(data, text)) + parts.idle_flush() + parts.flush()
     assert shown == expected
     assert parts.counts == whole.counts
+
+
+@given(streams(), st.integers(2, 12))
+@settings(max_examples=200, deadline=None)
+def test_many_occurrences_are_replaced_as_a_few_are(stream: tuple[dict[str, str], bytes], times: int) -> None:
+    secrets, text = stream
+    text *= times
+    whole, parts = Redactor(secrets), Redactor(secrets)
+    expected = b"".join(parts.feed(text[at : at + 50]) for at in range(0, len(text), 50)) + parts.flush()
+    assert whole.feed(text) + whole.flush() == expected
+    assert whole.counts == parts.counts
+
+
+@given(st.binary(max_size=60), st.lists(st.binary(min_size=UNBROKEN, max_size=UNBROKEN), max_size=5))
+def test_the_map_of_a_text_answers_as_the_text_does(text: bytes, others: list[bytes]) -> None:
+    windows = Windows(text)
+    for _ in range(MAP_AFTER_QUESTIONS + 1):
+        windows.find(b"x" * UNBROKEN)
+    own = [text[at : at + UNBROKEN] for at in range(len(text) - UNBROKEN + 1)]
+    assert [windows.find(one) for one in (*own, *others)] == [text.find(one) for one in (*own, *others)]
 
 
 @given(streams(), st.data())

@@ -8,12 +8,20 @@ Standard library only and light to import: a job's runner rebuilds a redactor fr
 
 from __future__ import annotations
 
+from collections import Counter
+from operator import le
+
 from nacre.output.redact_table import Form, FormTable, flat_text, skip_breaks, skip_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Self
+
+
+# From here on replacing all at once is worth the question whether that is the same.
+FEW_OCCURRENCES = 16
+MOST_AT_ONCE = 8
 
 
 class Redactor:
@@ -111,10 +119,29 @@ class Redactor:
         flat = flat_text(text)
         occurrences = self._table.occurrences(flat)
         cut = len(text) if final else len(text) - self._table.held(text, flat)
-        if occurrences:
-            return self._replace(text, flat, occurrences, cut)
+        if not occurrences:
+            self._held = text[cut:]
+            return text[:cut]
+        shown = self._replace_many(text, occurrences, cut) if len(occurrences) > FEW_OCCURRENCES else None
+        return self._replace(text, flat, occurrences, cut) if shown is None else shown
+
+    def _replace_many(self, text: bytes, occurrences: list[tuple[int, int, Form]], cut: int) -> bytes | None:
+        """Replace the occurrences of a few forms at once; None where one is broken, cut, or touches another."""
+        tally = Counter(form for _, _, form in occurrences)
+        places = [place for place, _, _ in occurrences]
+        ends = (place - negative for place, negative, _ in occurrences)
+        if len(tally) > MOST_AT_ONCE or not all(map(le, ends, places[1:])):
+            return None
+        shown = text[:cut]
+        for form, count in tally.items():
+            # Fewer: one has a line break in it, or is held back. More: a replacement has made one.
+            if shown.count(form.flat) != count:
+                return None
+            shown = shown.replace(form.flat, form.replacement)
+        for form, count in tally.items():
+            self.counts[form.name] = self.counts.get(form.name, 0) + count
         self._held = text[cut:]
-        return text[:cut]
+        return shown
 
     def _replace(self, text: bytes, flat: bytes, occurrences: list[tuple[int, int, Form]], cut: int) -> bytes:
         """Replace leftmost, longest occurrences up to where the text may be unfinished."""

@@ -26,7 +26,7 @@ SHORTEST_AT_TWO = 8
 LONG = 17
 MOST_UNITS = 5
 # Beyond this looking at each match is dearer than searching for what they stand for.
-FEW_MATCHES = 128
+FEW_MATCHES = 32
 
 # Halves of surrogate pairs would merge into one unit; without the top bit there are none.
 SEVEN_BITS = bytes(byte & 0x7F for byte in range(256))

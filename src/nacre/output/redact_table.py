@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 UNBROKEN = 8
 # Beyond this the exact question is dearer than holding a little more.
 MOST_HELD_CANDIDATES = 256
+# Making the map costs milliseconds, what this many questions cost without it.
+MAP_AFTER_QUESTIONS = 1000
+MAP_BYTES = 1 << 18
 
 
 class Form:
@@ -48,6 +51,34 @@ class Form:
         return re.search(rb"[\r\n]{%d}" % (self.gap + 1), text) is None
 
 
+class Windows:
+    """Which runs of ``UNBROKEN`` bytes a long text has: asked often, it answers from a map that may only say no."""
+
+    __slots__ = ("_asked", "_map", "_text")
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+        self._asked = 0
+        self._map = b""
+
+    def find(self, window: bytes) -> int:
+        """Where it occurs first, or -1."""
+        if self._map:
+            if not self._map[hash(window) % MAP_BYTES]:
+                return -1
+        else:
+            self._asked += 1
+            if self._asked > MAP_AFTER_QUESTIONS:
+                self._map = self._mapped()
+        return self._text.find(window)
+
+    def _mapped(self) -> bytes:
+        found = bytearray(MAP_BYTES)
+        for at in range(len(self._text) - UNBROKEN + 1):
+            found[hash(self._text[at : at + UNBROKEN]) % MAP_BYTES] = 1
+        return bytes(found)
+
+
 class FormTable:
     """The forms of one environment, prepared once and shared by all its streams."""
 
@@ -60,6 +91,7 @@ class FormTable:
         "_search",
         "_short_lines",
         "_starts",
+        "_windows",
         "forms",
     )
 
@@ -75,6 +107,7 @@ class FormTable:
         self._search = LiteralSearch(list(self._carriers))
         self._joined_forms = without_prefixes(self.forms)
         self._joined = b"\n".join(form.flat for form in self._joined_forms)
+        self._windows = Windows(self._joined)
         self._starts: list[int] = []
         at = 0
         for form in self._joined_forms:
@@ -94,13 +127,15 @@ class FormTable:
         cores = self._search.occurrences(flat)
         if not cores:
             return []
-        found = {
-            (place - offset, -len(form.flat)): form
-            for place, core in cores
-            for offset, form in self._carriers[core]
-            if place >= offset and flat.startswith(form.flat, place - offset)
-        }
-        return [(*place, found[place]) for place in sorted(found)]
+        # No two of one place and one length are of different forms, so forms are never compared.
+        return sorted(
+            {
+                (place - offset, -len(form.flat), form)
+                for place, core in cores
+                for offset, form in self._carriers[core]
+                if form.flat is core or (place >= offset and flat.startswith(form.flat, place - offset))
+            }
+        )
 
     def held(self, text: bytes, flat: bytes) -> int:
         """How many bytes at the end of the text may be the beginning of a form."""
@@ -114,7 +149,7 @@ class FormTable:
         """List what the end of a text, perhaps of an ended line, may be the beginning of, longest first."""
         found: list[tuple[int, Form | None]] = []
         end = flat[-UNBROKEN:]
-        at = self._joined.find(end) if len(end) == UNBROKEN else -1
+        at = self._windows.find(end) if len(end) == UNBROKEN else -1
         while at >= 0:
             index = bisect_right(self._starts, at) - 1
             form = self._joined_forms[index]
