@@ -11,7 +11,7 @@ from nacre.errors import InvalidRequestError
 if TYPE_CHECKING:
     from nacre.until import Until
 
-Mode = Literal["foreground", "background"]
+Mode = Literal["foreground", "background", "restart"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -100,6 +100,8 @@ class Tool:
             raise InvalidRequestError(
                 f"terminal goes with the contract workspace, not with {contract}", field="terminal"
             )
+        self.contract = contract
+        """The name of its contract."""
         self._contract = contract_named(contract)
         self._cwd = None if cwd is None else os.path.abspath(cwd)
         self._settings = settings
@@ -176,12 +178,22 @@ class Tool:
             if isinstance(contract, SeriesContract):
                 series = contract.decode_series(arguments)
                 return series.present(await run_series(self.engine, series, cwd=self.cwd, live=live))
-            return contract.present(await self._execute(contract, arguments, live))
+            request = contract.decode(arguments)
+            if request.mode == "restart":
+                return self._restart()
+            return contract.present(await self._execute(contract, request, live))
         except NacreError as error:
             return replace(contract.refuse(error), refusal=error)
 
-    async def _execute(self, contract: Contract, arguments: object, live: LiveTail | None) -> ShellResult | Background:
-        request = contract.decode(arguments)
+    def _restart(self) -> Reply:
+        session = self.engine.known_session(self._session_key)
+        if session is not None:
+            session.restart()
+        return Reply(text="The shell was restarted: directory and variables start anew.", is_error=False)
+
+    async def _execute(
+        self, contract: Contract, request: ShellRequest, live: LiveTail | None
+    ) -> ShellResult | Background:
         profile = contract.profile
         engine = self.engine
         terminal = self._terminal_for(request)

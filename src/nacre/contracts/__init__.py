@@ -12,6 +12,7 @@ _CONTRACTS = {
     "basic": ("nacre.contracts.basic", "Basic"),
     "modes": ("nacre.contracts.modes", "Modes"),
     "workspace": ("nacre.contracts.workspace", "Workspace"),
+    "anthropic": ("nacre.contracts.anthropic", "Anthropic"),
     "openai": ("nacre.contracts.openai", "OpenAI"),
     "job": ("nacre.contracts.job", "Job"),
     "read": ("nacre.contracts.read", "Read"),

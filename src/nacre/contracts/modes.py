@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nacre.contracts.contract import Reply, Scene
+from nacre.contracts.facts import facts_of
 from nacre.contracts.fields import arguments_of, command_of
 from nacre.errors import InvalidRequestError, NacreError, RefusedError, RequestError
 from nacre.output.capture import EVERYTHING, Captured, Selection
@@ -124,17 +125,22 @@ class Modes:
             ]
             details = {"pid": result.pid, "outputFile": result.output_file, "jobId": result.job_id}
             return Reply(text="\n".join(lines), is_error=False, details=details)
-        first = _first_line(result)
-        text = "".join([f"{first}\n" if first else "", _truncation_line(result.output), result.output.text])
-        if result.notices:
-            separator = "" if not text or text.endswith("\n") else "\n"
-            text += separator + "\n".join(f"[{notice}]" for notice in result.notices)
-        return Reply(text=text, is_error=not result.ok, details=_details(result))
+        return present_result(result)
 
     def refuse(self, error: NacreError) -> Reply:
         # A failure of ours must not look like the command's; a refusal is the caller's to correct.
         theirs = isinstance(error, RequestError | RefusedError)
         return Reply(text=str(error) if theirs else f"[could not run: {error}]", is_error=True, details={})
+
+
+def present_result(result: ShellResult) -> Reply:
+    """What failed, then the output, then the notices."""
+    first = _first_line(result)
+    text = "".join([f"{first}\n" if first else "", _truncation_line(result.output), result.output.text])
+    if result.notices:
+        separator = "" if not text or text.endswith("\n") else "\n"
+        text += separator + "\n".join(f"[{notice}]" for notice in result.notices)
+    return Reply(text=text, is_error=not result.ok, details={"exitCode": result.exit_code, **facts_of(result)})
 
 
 def _first_line(result: ShellResult) -> str | None:
@@ -159,18 +165,3 @@ def _truncation_line(output: Output) -> str:
     kept = f"; full output: {output.artifact.path}" if output.artifact is not None else ""
     got, limit = human_size(output.total_bytes), human_size(LIMIT_BYTES)
     return f"[output truncated in middle: got {got}, max is {limit}{kept}]\n"
-
-
-def _details(result: ShellResult) -> dict[str, Any]:
-    details: dict[str, Any] = {"exitCode": result.exit_code, "wallTimeMs": round(result.elapsed * 1000)}
-    if isinstance(result.outcome, TimedOut):
-        details["timedOut"] = True
-    if isinstance(result.outcome, Signalled):
-        details["signal"] = result.outcome.name
-    if len(result.stages) > 1:
-        details["stages"] = list(result.stages)
-    if result.survivors:
-        details["survivors"] = [{"pid": one.pid, "argv": list(one.argv)} for one in result.survivors]
-    if result.artifact is not None:
-        details["artifactId"] = str(result.artifact.id)
-    return details

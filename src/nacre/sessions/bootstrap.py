@@ -29,14 +29,15 @@ _TURN = (
     f'builtin mapfile -d "" -t -O 0 -u {SCRIPT_FD} __nacre;builtin eval "${{__nacre[0]}}";'
 )
 _AGAIN = f'builtin eval "${{__nacre[{_LOOP}]}}";'
+# The loop writes nowhere. An `exit` in a script undoes the redirections before it runs an EXIT trap, which is heard.
 DRIVER = (
-    f"exec {OUTPUT_FD}>&1 >/dev/null 2>/dev/null;"
-    f"__nacre=([{_NUDGE}]= [{_STATUS}]=0 [{_STAGES}]= [{_LOOP}]='{_TURN * _INNER}');builtin eval '{_AGAIN * _OUTER}'"
+    f"__nacre=([{_NUDGE}]= [{_STATUS}]=0 [{_STAGES}]= [{_LOOP}]='{_TURN * _INNER}');"
+    f"builtin eval '{_AGAIN * _OUTER}' {OUTPUT_FD}>&1 >/dev/null 2>/dev/null"
 )
 
 # Where the run-time guard says what it has refused: after the script, in its file.
 _NOTES_FD = 114
-_OPEN = f"</dev/null >&{OUTPUT_FD} 2>&{OUTPUT_FD}"
+_OPEN = f">&{OUTPUT_FD} 2>&{OUTPUT_FD}"
 _CLOSE = f"{GO_FD}<&- {SCRIPT_FD}<&- {OUTPUT_FD}>&-"
 _CLOSE_SIDE = f"{SIDE_FD}>&-"
 # In the script's own last line, because after the eval the codes are the eval's. The group keeps it out of a trace.
@@ -78,6 +79,7 @@ def turn(
     guarded: bool = False,
     stages: bool = False,
     side: bool = False,
+    loud: bool = True,
 ) -> str:
     """The line that runs a script and tells its end.
 
@@ -88,6 +90,7 @@ def turn(
         guarded: whether a prologue comes along, to be sourced before and taken back after.
         stages: whether the script ends with `STAGES`.
         side: whether the script writes to the third stream.
+        loud: whether the script may have replaced the standard input for good.
     """
     before, after = "", ""
     if stages:
@@ -109,6 +112,8 @@ def turn(
     script = f"{variables}{_SCRIPT.replace('builtin', 'builtin command', 1)}" if variables else _SCRIPT
     run = f"{script} {_OPEN}{notes} {_CLOSE}{'' if side else f' {_CLOSE_SIDE}'}"
     status = f"${{__nacre[{_STAGES}]:-$?}}" if stages else "$?"
+    if loud:
+        after += "builtin exec </dev/null;"
     text = f"{before}{run};__nacre[{_STATUS}]={status};{after}{_told(nonce)}"
     if enter is not None:
         missing = _frame(nonce, NO_DIRECTORY, _NOTHING)

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 # Whatever a script writes there on purpose is dropped beyond this.
 MOST_BYTES = 1 << 20
+# What bash prints in POSIX mode where there is no trap.
+_NO_TRAP = "trap -- - EXIT\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class Frames:
 def _directory_and_trap(text: str) -> tuple[str, str]:
     """A directory's name may hold a line break; a trap is printed last, on lines of its own."""
     at = text.find("\ntrap -- ")
-    if at >= 0:
-        return text[:at], text[at + 1 :]
-    return text.removesuffix("\n"), ""
+    if at < 0:
+        return text.removesuffix("\n"), ""
+    trap = text[at + 1 :]
+    return text[:at], "" if trap == _NO_TRAP else trap

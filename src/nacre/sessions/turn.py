@@ -23,7 +23,7 @@ from nacre.process import SIDE, Ending, Listener, Survivor
 from nacre.sessions import bootstrap
 from nacre.sessions.checkpoint import DUMP
 from nacre.sessions.framing import Frame
-from nacre.sessions.quiet import is_whole
+from nacre.sessions.quiet import command_words, is_whole
 from nacre.sessions.shell import Shell
 
 Fate = Literal["waits", "left", "kept", "timeout", "stop", "exit", "signal", "lost"]
@@ -84,6 +84,7 @@ class Turn:
                 guarded=bool(command.prologue),
                 stages=stages,
                 side=command.side,
+                loud=command_words(command.script) is None,
             )
 
         self._say(text, script, command.prologue)
