@@ -59,6 +59,7 @@ def started(only: list[str], results: Results) -> Iterator[list[RemoteTool]]:
                 except (NotInstalledError, ToolFailedError, ToolHangsError) as error:
                     results.absent[entry.name] = " ".join(str(error).split())[:200]
                     tools.remove(tool)
+                    tool.stop()
                 else:
                     results.versions[entry.name] = tool.version
             yield tools

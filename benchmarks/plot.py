@@ -19,7 +19,8 @@ GAP = 46
 
 STYLE = """
 text { font: 12px system-ui, sans-serif; fill: #24292f; }
-.title { font-weight: 600; font-size: 13px; }
+.title { font-weight: 600; font-size: 14px; }
+.strong { font-weight: 600; }
 .quiet { fill: #6e7781; }
 .fails { fill: #b35900; }
 .floor { fill: #8c959f; } .peer { fill: #6a9bd1; } .ours { fill: #c2418f; }
@@ -102,8 +103,8 @@ def _panel(title: str, bars: list[Bar], top: int, *, logarithmic: bool) -> tuple
     parts.append(f'<line class="grid" x1="{NAMES}" y1="{top + 8}" x2="{NAMES}" y2="{bottom}"/>')
     for number, bar in enumerate(bars):
         y = top + 10 + number * ROW
-        weight = ' font-weight="600"' if bar.look == "ours" else ""
-        parts.append(f'<text x="{NAMES - 8}" y="{y + 12}" text-anchor="end"{weight}>{escape(bar.name)}</text>')
+        name = ' class="strong"' if bar.look == "ours" else ""
+        parts.append(f'<text{name} x="{NAMES - 8}" y="{y + 12}" text-anchor="end">{escape(bar.name)}</text>')
         if bar.value is None:
             parts.append(f'<text class="fails" x="{NAMES + 6}" y="{y + 12}">{escape(bar.label)}</text>')
             continue

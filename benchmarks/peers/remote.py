@@ -140,15 +140,15 @@ class RemoteTool:
         return self._log.read().decode(errors="replace").strip()
 
     def stop(self) -> None:
-        """Ask it to end, and see to it that it does, with all that it left."""
-        if self._process is None:
-            return
-        assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(STOP_SECONDS)
-        self.kill()
+        """Ask it to end, and see to it that it does, with all that it left; not to be started again."""
+        if self._process is not None:
+            assert self._process.stdin is not None
+            with contextlib.suppress(BrokenPipeError):
+                self._process.stdin.close()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(STOP_SECONDS)
+            self.kill()
+        self._log.close()
 
     def kill(self) -> None:
         """End the worker and everything that carries its mark."""
@@ -161,9 +161,15 @@ class RemoteTool:
             with contextlib.suppress(BrokenPipeError):
                 pipe.close()
         self._process = None
-        for pid in _pids():
-            if self._mark.encode() in _read(pid, "environ").split(b"\0"):
+        # Again until nothing is left: what is being ended may have started something meanwhile.
+        until = time.monotonic() + STOP_SECONDS
+        while (left := self._marked()) and time.monotonic() < until:
+            for pid in left:
                 end(pid)
+            time.sleep(0.01)
+
+    def _marked(self) -> list[int]:
+        return [pid for pid in _pids() if self._mark.encode() in _read(pid, "environ").split(b"\0")]
 
 
 def _pids() -> list[int]:

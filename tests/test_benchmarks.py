@@ -1,0 +1,105 @@
+"""The harness of the benchmarks: it must show a failing tool as failing, and be rid of one that hangs."""
+
+from __future__ import annotations
+
+import itertools
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from benchmarks import plot, report, robustness, workloads
+from benchmarks.measured import Judged, Measured, Results, load
+from benchmarks.peers.catalogue import ENTRIES, ENVIRONMENTS, Entry
+from benchmarks.peers.remote import NotInstalledError, RemoteTool, ToolFailedError, ToolHangsError, running
+
+NAMED = {entry.name: entry for entry in ENTRIES}
+ASYNCIO = NAMED["floor: asyncio subprocess"]
+NACRE = NAMED["nacre, warden"]
+
+_seconds = itertools.count(88_000_001)
+
+
+@pytest.fixture
+def remote(tmp_path: Path) -> Iterator[Callable[[Entry], RemoteTool]]:
+    tools: list[RemoteTool] = []
+
+    def make(entry: Entry) -> RemoteTool:
+        tools.append(RemoteTool(entry, tmp_path / "work"))
+        return tools[-1]
+
+    yield make
+    for tool in tools:
+        tool.stop()
+
+
+def batch(tool: RemoteTool, script: str, expected: str) -> dict[str, list[float]]:
+    return tool.ask("batch", limit=30, script=script, expected=expected, timeout=20, count=4, budget=100.0, pause=0.0)
+
+
+def test_a_worker_times_every_call(remote: Callable[[Entry], RemoteTool]) -> None:
+    times = batch(remote(ASYNCIO), "sleep 0.01; echo hello", "hello")["times"]
+
+    assert len(times) == 4
+    assert min(times) >= 0.01
+
+
+def test_an_answer_without_the_output_is_a_failure(remote: Callable[[Entry], RemoteTool]) -> None:
+    with pytest.raises(ToolFailedError, match="'hello' is not in"):
+        batch(remote(ASYNCIO), "echo goodbye", "hello")
+
+
+def test_a_tool_that_hangs_is_ended_with_what_it_started_and_works_again(
+    remote: Callable[[Entry], RemoteTool],
+) -> None:
+    tool = remote(ASYNCIO)
+    seconds = str(next(_seconds))
+    tool.start()
+
+    with pytest.raises(ToolHangsError):
+        tool.ask("single", limit=1, script=f"setsid sleep {seconds} & sleep {seconds}", timeout=100)
+
+    assert running(seconds) == []
+    assert len(batch(tool, "echo hello", "hello")["times"]) == 4
+
+
+def test_a_tool_that_is_not_installed_says_so(
+    remote: Callable[[Entry], RemoteTool], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("benchmarks.peers.environments.HOME", tmp_path / "nothing")
+
+    with pytest.raises(NotInstalledError, match="make peers"):
+        remote(NAMED["pexpect replwrap"]).start()
+
+
+def test_every_environment_of_the_catalogue_is_described() -> None:
+    assert {entry.environment for entry in ENTRIES if entry.environment} == set(ENVIRONMENTS)
+
+
+def test_a_case_is_judged_by_what_the_caller_sees(remote: Callable[[Entry], RemoteTool]) -> None:
+    lost = next(case for case in robustness.CASES if case.title == "timeout: output kept")
+
+    assert robustness.judge(remote(ASYNCIO), lost) == Judged(ok=False, note="output before the limit lost")
+    assert robustness.judge(remote(NACRE), lost) == Judged(ok=True, note="")
+
+
+def test_a_failure_is_a_row_and_a_bar_like_any_other(tmp_path: Path) -> None:
+    floor, failing = Measured(times=[0.001, 0.002, 0.003]), Measured(failure="no <answer> in 5 s")
+    results = Results(
+        machine="a machine",
+        options="some rounds",
+        versions={entry.name: "1" for entry in ENTRIES},
+        absent={"openhands tmux": "not installed"},
+        workloads={"true_paced": {workloads.SPAWN: floor, ASYNCIO.name: failing, NACRE.name: Measured(times=[0.001])}},
+        robustness={NACRE.name: {case.title: Judged(ok=True, note="") for case in robustness.CASES}},
+    )
+
+    text, picture = report.render(results), plot.render(results)
+
+    assert "| floor: asyncio subprocess | floor | 0 |  |  |  | **fails**: no <answer> in 5 s |" in text
+    assert "| **nacre, warden** | one-shot | 1 | 1.000 ms | 1.000 ms | 0.50 |  |" in text
+    assert "- openhands tmux: not installed" in text
+    drawn = "".join(ElementTree.fromstring(picture).itertext())
+    assert "fails: no <answer> in 5 s" in drawn
+    results.save(tmp_path / "run.json")
+    assert load(tmp_path / "run.json") == results
