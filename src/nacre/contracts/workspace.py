@@ -11,6 +11,7 @@ import sys
 from typing import Any, Literal
 
 from nacre.contracts.contract import Reply, Scene
+from nacre.contracts.facts import facts_of
 from nacre.contracts.fields import arguments_of, command_of, mapping_of, number_of
 from nacre.errors import InterceptedError, InvalidRequestError, NacreError, WorkingDirectoryError
 from nacre.output.capture import EVERYTHING, Captured, Selection
@@ -32,13 +33,20 @@ _short = reprlib.repr
 DESCRIPTION = """\
 Runs a shell command with bash in the workspace and returns stdout and stderr merged in true order.
 
-- State (cwd, variables, functions) does not carry over between calls: use `cwd`, and `env` for values with quotes or
-  newlines.
+{state}
 - `timeout` (default 300 s, at most 3600) kills the command and everything it started.{patience}
 - Output over 50 KB is shown as its first and last lines; all of it is kept, and the result says how to read the rest.
   Never pipe into head or tail to save tokens and never run a command again to see more of its output.
 - stdin is empty and prompts are disabled. A failing stage hidden by a pipe is pointed out.
 {background}- Working directory: {cwd}"""
+
+PERSISTS = """\
+- One shell for all calls: its directory, variables and functions stay. `cwd` and `env` are for one call only; use `env`
+  for values with quotes or newlines. Calls run one at a time."""
+
+STATELESS = """\
+- State (cwd, variables, functions) does not carry over between calls: use `cwd`, and `env` for values with quotes or
+  newlines."""
 
 BACKGROUND = """\
 - Servers, watchers and long builds: `async: true` returns a job id at once, or `until` ({"port": 3000},
@@ -121,6 +129,7 @@ class Workspace:
             }
         moves = scene.async_enabled and scene.window > 0
         description = DESCRIPTION.format(
+            state=PERSISTS if scene.persists else STATELESS,
             patience=PATIENCE.format(window=f"{scene.window:g} s") if moves else "",
             background=BACKGROUND if scene.async_enabled else "",
             cwd=scene.cwd,
@@ -294,17 +303,9 @@ def _tail_range(cut: Truncation, total: int) -> tuple[int, int]:
 
 
 def _details(result: ShellResult) -> dict[str, Any]:
-    details = _timeouts(result) | {"wallTimeMs": round(result.elapsed * 1000)}
-    if isinstance(result.outcome, TimedOut):
-        details["timedOut"] = True
+    details = _timeouts(result) | facts_of(result)
     if result.exit_code:
         details["exitCode"] = result.exit_code
-    if isinstance(result.outcome, Signalled):
-        details["signal"] = result.outcome.name
-    if len(result.stages) > 1:
-        details["stages"] = list(result.stages)
-    if result.survivors:
-        details["survivors"] = [{"pid": one.pid, "argv": list(one.argv)} for one in result.survivors]
     if result.adopted is not None:
         details["async"] = {"state": "running", "jobId": result.adopted, "type": "bash"}
     if result.terminal_id is not None:
@@ -312,8 +313,6 @@ def _details(result: ShellResult) -> dict[str, Any]:
     meta = _meta(result.output)
     if meta:
         details["meta"] = meta
-    if result.artifact is not None:
-        details["artifactId"] = str(result.artifact.id)
     return details
 
 

@@ -1,0 +1,23 @@
+"""The facts of a finished command that several contracts put into `details`, under the seeds' names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nacre.result import ShellResult, Signalled, TimedOut
+
+
+def facts_of(result: ShellResult) -> dict[str, Any]:
+    """How it ended and what is left of it; what does not apply is left out."""
+    facts: dict[str, Any] = {"wallTimeMs": round(result.elapsed * 1000)}
+    if isinstance(result.outcome, TimedOut):
+        facts["timedOut"] = True
+    if isinstance(result.outcome, Signalled):
+        facts["signal"] = result.outcome.name
+    if len(result.stages) > 1:
+        facts["stages"] = list(result.stages)
+    if result.survivors:
+        facts["survivors"] = [{"pid": one.pid, "argv": list(one.argv)} for one in result.survivors]
+    if result.artifact is not None:
+        facts["artifactId"] = str(result.artifact.id)
+    return facts
