@@ -52,7 +52,7 @@ while times depend on the machine.
 - Effort: {options}. Times are taken inside each tool's own process, around its public call, after a round to warm up;
   a tool that blocks gets a thread for each of the calls at once.
 - Kinds: *one-shot* starts a shell for each command, *session* keeps one, *server* is asked over MCP (by the same bare
-  client). A session runs one command at a time, so it is not asked for many at once.
+  client). What keeps a shell runs one command at a time, so it is not asked for many at once.
 - langchain's ShellTool and deepagents run `/bin/sh`, on Debian dash, which starts in 0.6 of the time of bash.
   pi-natives is a bash rewritten in Rust inside the calling process: its builtins (`true`, `seq`, `sleep`) need no
   process, and nothing separates them from it; `/bin/true` is where it compares. mcp-shell-server runs argument lists

@@ -67,6 +67,8 @@ class Entry:
     """None for what nacre's own environment holds."""
     only: frozenset[str] | None = None
     """The workloads that make sense for it, where not all do."""
+    one_at_a_time: bool = False
+    """Whether its commands share a shell, as those of a session do."""
     ours: bool = False
 
 
@@ -99,7 +101,8 @@ ENTRIES = (
     Entry(name="openhands tmux", kind="session", adapter="openhands_terminal:Tmux", environment="openhands"),
     Entry(name="openhands pty", kind="session", adapter="openhands_terminal:Pty", environment="openhands"),
     Entry(name="pi-natives session", kind="session", adapter="pi_natives.mjs:session", environment="pi-natives"),
-    Entry(name="nacre mcp", kind="server", adapter="mcp_servers:Nacre", ours=True),
+    Entry(name="nacre mcp, session", kind="server", adapter="mcp_servers:Nacre", ours=True, one_at_a_time=True),
+    Entry(name="nacre mcp, stateless", kind="server", adapter="mcp_servers:NacreStateless", ours=True),
     Entry(name="mcp-shell-server", kind="server", adapter="mcp_servers:McpShellServer", environment="mcp-shell-server"),
     Entry(
         name="desktop-commander",
@@ -111,7 +114,7 @@ ENTRIES = (
 
 
 def is_wanted(entry: Entry, workload: str) -> bool:
-    """Whether the workload says anything about the tool: a session runs one command at a time."""
+    """Whether the workload says anything about the tool."""
     if entry.only is not None:
         return workload in entry.only
-    return not (entry.kind == "session" and workload.startswith("at_once"))
+    return not (workload.startswith("at_once") and (entry.kind == "session" or entry.one_at_a_time))

@@ -129,8 +129,14 @@ class DesktopCommander(McpTool):
 
 
 class Nacre(McpTool):
+    """As it comes: the commands of a connection share a shell."""
+
     def command(self) -> list[str]:
         return [str(Path(sys.executable).with_name("nacre")), "mcp"]
 
     def request(self, script: str, timeout: float) -> tuple[str, dict[str, Any]]:
         return "bash", {"command": script, "timeout": max(1, round(timeout))}
+
+
+class NacreStateless(Nacre):
+    environment = {"NACRE_PERSIST": "false"}  # noqa: RUF012
