@@ -54,7 +54,7 @@ while times depend on the machine.
 - Kinds: *one-shot* starts a shell for each command, *session* keeps one, *server* is asked over MCP (by the same bare
   client). What keeps a shell runs one command at a time, so it is not asked for many at once.
 - langchain's ShellTool and deepagents run `/bin/sh`, on Debian dash, which starts in 0.6 of the time of bash.
-  pi-natives is a bash rewritten in Rust inside the calling process: its builtins (`true`, `seq`, `sleep`) need no
+  pi-natives is a bash rewritten in Rust inside the calling process: its builtins (`seq`, `sleep` and `yes` too) need no
   process, and nothing separates them from it; `/bin/true` is where it compares. mcp-shell-server runs argument lists
   and pipes of them, no scripts.
 """
