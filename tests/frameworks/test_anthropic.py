@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import promises
 import pytest
 from anthropic import Anthropic, AsyncAnthropic
 from anthropic.types import ToolBash20250124Param, ToolParam
+from guide import run_example
 from pydantic import TypeAdapter
 
 import nacre
@@ -22,25 +24,29 @@ MODEL = "scripted"
 
 
 class Script:
-    """The other side of the wire: a model that calls the tool once, and remembers what it was sent."""
+    """The other side of the wire: a model that makes these calls, and remembers what it was sent."""
 
-    def __init__(self, arguments: dict[str, Any]) -> None:
+    def __init__(self, *calls: dict[str, Any]) -> None:
         self.requests: list[dict[str, Any]] = []
-        self._arguments = arguments
+        self._calls = calls
 
     def __call__(self, request: httpx2.Request) -> httpx2.Response:
+        turn = len(self.requests)
         self.requests.append(json.loads(request.content))
-        call = {"type": "tool_use", "id": "toolu_1", "name": "bash", "input": self._arguments}
-        first = len(self.requests) == 1
+        calls = turn < len(self._calls)
+        text = {"type": "text", "text": "done"}
+        call = (
+            {"type": "tool_use", "id": f"toolu_{turn}", "name": "bash", "input": self._calls[turn]} if calls else text
+        )
         return httpx2.Response(
             200,
             json={
-                "id": f"msg_{len(self.requests)}",
+                "id": f"msg_{turn}",
                 "type": "message",
                 "role": "assistant",
                 "model": MODEL,
-                "content": [call if first else {"type": "text", "text": "done"}],
-                "stop_reason": "tool_use" if first else "end_turn",
+                "content": [call],
+                "stop_reason": "tool_use" if calls else "end_turn",
                 "stop_sequence": None,
                 "usage": {"input_tokens": 1, "output_tokens": 1},
             },
@@ -50,14 +56,18 @@ class Script:
         return self(request)
 
     @property
+    def results(self) -> list[dict[str, Any]]:
+        """The tool's results as the model was sent them."""
+        return [block for request in self.requests[1:] for block in request["messages"][-1]["content"]]
+
+    @property
     def result(self) -> dict[str, Any]:
-        """The tool's result as the model was sent it."""
-        (block,) = self.requests[1]["messages"][-1]["content"]
-        return dict(block)
+        (only,) = self.results
+        return only
 
 
-async def converse(arguments: dict[str, Any], contract: str = "workspace") -> Script:
-    script = Script(arguments)
+async def converse(*calls: dict[str, Any], contract: str = "workspace") -> Script:
+    script = Script(*calls)
     transport = httpx2.MockTransport(script.serve)
     async with (
         nacre.Tool(contract) as tool,
@@ -108,6 +118,15 @@ async def test_the_model_is_given_the_schema_of_the_contract() -> None:
     assert script.requests[0]["tools"] == [nacre.Tool("workspace").schema()]
 
 
+async def test_the_shell_that_models_know_persists_and_restarts() -> None:
+    look = {"command": "echo x is $x in $PWD"}
+    script = await converse({"command": "cd /usr; x=5"}, look, {"restart": True}, look, contract="anthropic")
+    assert script.requests[0]["tools"] == [{"type": "bash_20250124", "name": "bash"}]
+    _, before, restarted, after = [result["content"] for result in script.results]
+    assert (before, after) == ("x is 5 in /usr\n", f"x is in {os.getcwd()}\n")
+    assert restarted.startswith("The shell was restarted")
+
+
 async def test_what_the_model_got_wrong_is_said_by_the_contract() -> None:
     assert "unknown field 'comand'" in await ask({"comand": "echo hi"})
 
@@ -118,6 +137,15 @@ def test_the_sync_runner() -> None:
 
 async def test_the_sync_runner_inside_a_running_event_loop() -> None:
     assert ask_sync({"command": "echo hi"}).startswith("hi\n")
+
+
+async def test_the_example_of_the_guide() -> None:
+    script = Script({"command": "echo $((6 * 7))"})
+    transport = httpx2.MockTransport(script.serve)
+    async with AsyncAnthropic(api_key="none", http_client=httpx2.AsyncClient(transport=transport)) as client:
+        names = await run_example("Anthropic tool runner", model=MODEL, client=client)
+    assert names["message"].content[0].text == "done"
+    assert script.result["content"] == "42\n"
 
 
 async def test_secrets_stay_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

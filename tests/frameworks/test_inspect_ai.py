@@ -24,6 +24,7 @@ from inspect_ai.util._sandbox.limits import override_max_exec_output_size
 from inspect_ai.util._sandbox.self_check import *  # noqa: F403
 
 from nacre.adapters.inspect_ai import NacreSandboxConfig, NacreSandboxEnvironment
+from nacre.warden import children
 
 EVALUATION = Path(__file__).with_name("evaluation.py")
 PATIENCE_SECONDS = 50.0
@@ -53,7 +54,9 @@ def test_the_own_checks_of_the_framework_are_here() -> None:
     assert len(self_check.__all__) >= 40
 
 
-def test_the_promises_hold_through_an_evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_promises_and_the_example_of_the_guide_hold_in_evaluations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     secret = promises.with_a_secret(tmp_path, monkeypatch)
     commands = ["pwd; echo $((6 * 7))", *(call["command"] for call in (secret, promises.DENIED, promises.TIMED))]
     done = subprocess.run(
@@ -65,7 +68,8 @@ def test_the_promises_hold_through_an_evaluation(tmp_path: Path, monkeypatch: py
         timeout=PATIENCE_SECONDS,
         check=True,
     )
-    place, hidden, denied, timed = json.loads(done.stderr)
+    example, (place, hidden, denied, timed) = json.loads(done.stderr)
+    assert example == ["42\n"]
     directory, answer = place.split()
     assert (Path(directory).name.startswith("nacre-sandbox-"), answer) == (True, "42")
     assert not Path(directory).exists()
@@ -106,6 +110,18 @@ async def test_names_of_builtins_are_programs(sandbox_env: SandboxEnvironment) -
 async def test_a_directory_that_is_not_there_is_named(sandbox_env: SandboxEnvironment) -> None:
     with pytest.raises(FileNotFoundError, match="missing"):
         await sandbox_env.exec(["true"], cwd="missing")
+
+
+async def test_what_a_command_leaves_running_serves_the_next_and_ends_with_the_sample(
+    sandbox_env: SandboxEnvironment,
+) -> None:
+    # A daemon that begins a process of its own after the command has ended.
+    daemon = "mkfifo go; setsid sh -c 'read line <go; sleep 600 & echo $! >pid; sleep 600' >/dev/null 2>&1 &"
+    await sandbox_env.exec(["sh", "-c", daemon])
+    shown = await sandbox_env.exec(
+        ["sh", "-c", "echo x >go; until [ -s pid ]; do sleep 0.01; done; cat pid"], timeout=20
+    )
+    assert children.command_line(int(shown.stdout)) == ["sleep", "600"]
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="only root can act as another user")

@@ -9,9 +9,10 @@ from typing import Any
 
 import promises
 import pytest
-from agents import Agent, Model, ModelResponse, RunConfig, Runner, ShellTool, Usage
+from agents import Agent, Model, ModelResponse, RunConfig, Runner, ShellTool, Usage, set_tracing_disabled
 from agents.items import ToolCallOutputItem
 from agents.strict_schema import ensure_strict_json_schema
+from guide import run_example
 from openai.types.responses import (
     FunctionShellTool,
     FunctionTool,
@@ -86,8 +87,21 @@ async def test_the_limit_of_the_output_is_passed_back() -> None:
 
 
 async def test_a_tool_of_another_contract_is_refused() -> None:
-    with pytest.raises(nacre.InvalidRequestError, match=r'needs a nacre.Tool\("openai"\)'):
+    with pytest.raises(
+        nacre.InvalidRequestError, match=r'needs a nacre\.Tool\("openai"\), and this one has the contract \'modes\''
+    ):
         shell_executor(nacre.Tool("modes"))
+
+
+async def test_the_example_of_the_guide(request: pytest.FixtureRequest) -> None:
+    # Else the framework reports the run over the network.
+    set_tracing_disabled(True)
+    request.addfinalizer(lambda: set_tracing_disabled(False))
+    model = Scripted(action("echo $((6 * 7))"))
+    names = await run_example("openai-agents", model=model)
+    assert names["result"].final_output == "done"
+    (sent,) = [item for item in model.read if item.get("type") == "shell_call_output"]
+    assert sent["output"][0]["stdout"] == "42\n"
 
 
 async def test_secrets_stay_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

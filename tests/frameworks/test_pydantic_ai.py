@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import promises
 import pytest
-from pydantic_ai import Agent, ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+from guide import run_example
+from pydantic_ai import Agent, ModelMessage, ModelResponse, RunContext, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 import nacre
@@ -97,6 +99,35 @@ async def test_a_toolset_is_closed_when_the_last_of_its_runs_is_over(tmp_path: P
         await asyncio.gather(agent.run("go"), agent.run("go"))
         assert tool.closed == 0
     assert tool.closed == 1
+
+
+async def test_calls_of_a_run_share_a_shell_that_ends_with_it() -> None:
+    look = {"command": "echo x is $x in $PWD; echo $$"}
+    toolset = ShellToolset(nacre.Tool("workspace"))
+    agent = Agent(calling({"command": "cd /usr; x=5"}, look), toolsets=[toolset])
+    shown = [returns_of(await agent.run("go"))[-1].model_response_str() for _ in range(2)]
+    assert [text.splitlines()[0] for text in shown] == ["x is 5 in /usr"] * 2
+    agent = Agent(calling(look), toolsets=[toolset])
+    (part,) = returns_of(await agent.run("go"))
+    assert part.model_response_str().splitlines()[0] == f"x is in {os.getcwd()}"
+
+
+async def test_each_run_may_have_a_shell_of_its_own() -> None:
+    agent = Agent(calling({"command": "echo x is $x; x=5"}, {"command": "echo x is $x"}))
+
+    @agent.toolset(per_run_step=False)
+    def shell(ctx: RunContext[None]) -> ShellToolset:
+        return ShellToolset(nacre.Tool("workspace"))
+
+    results = await asyncio.gather(agent.run("go"), agent.run("go"))
+    lines = [[part.model_response_str().splitlines()[0] for part in returns_of(result)] for result in results]
+    assert lines == [["x is", "x is 5"]] * 2
+
+
+async def test_the_example_of_the_guide() -> None:
+    names = await run_example("pydantic-ai", model=calling({"command": "echo $((6 * 7))"}))
+    (part,) = returns_of(names["result"])
+    assert part.metadata.text.startswith("42\n")
 
 
 async def test_secrets_stay_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import promises
 import pytest
+from guide import run_example
 from smolagents import CodeAgent, LogLevel, Model, ToolCallingAgent
 from smolagents.models import ChatMessage, ChatMessageToolCall, ChatMessageToolCallFunction, MessageRole
 
@@ -73,8 +74,23 @@ def test_a_model_that_writes_code_may_leave_out_the_names() -> None:
     assert agent.run("go") == "hi\nho\n"
 
 
+def test_calls_share_a_shell() -> None:
+    code = "<code>\nbash('cd /usr; x=5')\nfinal_answer(bash('pwd; echo $x'))\n</code>"
+    model = Scripted(iter([ChatMessage(role=MessageRole.ASSISTANT, content=code)]))
+    tools = [ShellTool(nacre.Tool("workspace"))]
+    agent = CodeAgent(tools=tools, model=model, verbosity_level=LogLevel.OFF, max_steps=1)
+    assert agent.run("go").startswith("/usr\n5\n")
+
+
 async def test_an_agent_inside_a_running_event_loop() -> None:
     assert observation({"command": "echo hi"}).startswith("hi\n")
+
+
+async def test_the_example_of_the_guide() -> None:
+    model = Scripted(iter([call("bash", {"command": "echo $((6 * 7))"}), call("final_answer", {"answer": "done"})]))
+    names = await run_example("smolagents", model=model)
+    assert names["answer"] == "done"
+    assert names["agent"].memory.steps[1].observations.startswith("42\n")
 
 
 def test_secrets_stay_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import promises
 import pytest
+from guide import run_example
 from swerex.exceptions import (
     BashIncorrectSyntaxError,
     CommandTimeoutError,
@@ -178,6 +179,11 @@ async def test_notices_go_to_the_logger(runtime: NacreRuntime, caplog: pytest.Lo
     with caplog.at_level(logging.INFO):
         assert await run(runtime, "false | true") == ("", 0)
     assert "a pipe hides a failure" in caplog.text
+
+
+async def test_the_example_of_the_guide() -> None:
+    names = await run_example("swe-rex")
+    assert names["observation"].output == "42\n"
 
 
 async def test_secrets_stay_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runtime: NacreRuntime) -> None:

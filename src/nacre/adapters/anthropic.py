@@ -10,8 +10,9 @@ from typing import Any
 
 from anthropic.lib.tools import BetaAsyncBuiltinFunctionTool, BetaBuiltinFunctionTool, ToolError
 
+from nacre.adapters.sync import SyncTool
 from nacre.contracts.contract import Reply
-from nacre.running import wait_for
+from nacre.contracts.vendors import tool_for
 from nacre.tool import Tool
 
 
@@ -22,7 +23,7 @@ class AsyncShellTool(BetaAsyncBuiltinFunctionTool):
         self._tool = tool
 
     def to_dict(self) -> Any:
-        return self._tool.schema()
+        return _definition(self._tool)
 
     async def call(self, input: object) -> str:
         return _text(await self._tool.call(input))
@@ -36,15 +37,21 @@ class ShellTool(BetaBuiltinFunctionTool):
 
     def __init__(self, tool: Tool) -> None:
         self._tool = tool
+        self._sync = SyncTool(tool)
 
     def to_dict(self) -> Any:
-        return self._tool.schema()
+        return _definition(self._tool)
 
     def call(self, input: object) -> str:
-        return _text(wait_for(lambda: self._tool.call(input)))
+        return _text(self._sync.call(input))
 
     def close(self) -> None:
-        wait_for(self._tool.aclose)
+        self._sync.close()
+
+
+def _definition(tool: Tool) -> Any:
+    """What the model is given: of the contract `anthropic` the name of the tool that it knows already."""
+    return tool_for("anthropic", tool.contract, tool.schema())
 
 
 def _text(reply: Reply) -> str:

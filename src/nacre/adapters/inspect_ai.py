@@ -1,6 +1,6 @@
 """inspect_ai: the sandbox provider `nacre`. Commands run on this machine, contained, guarded and redacted by nacre.
 
-Each sample has a directory of its own, which is removed afterwards with what its commands left running gone already.
+Each sample has a directory of its own. What its commands leave running serves its later commands, and is ended with it.
 As root, give a user: then commands and file accesses are that user's, and `user="root"` still works for a set-up.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import AsyncIterator
 from typing import Any, Literal, overload
@@ -32,6 +33,7 @@ from nacre.adapters.program import profile, run_program
 from nacre.contracts.basic import NOT_EXECUTABLE
 from nacre.errors import BackendError, DeniedError, InvalidRequestError, WorkingDirectoryError
 from nacre.result import Lost, ShellResult, Stopped, TimedOut
+from nacre.warden import children
 
 
 class NacreSandboxConfig(BaseModel, frozen=True):
@@ -51,6 +53,8 @@ class NacreSandboxEnvironment(SandboxEnvironment):
         self.directory = tempfile.mkdtemp(prefix="nacre-sandbox-", dir=config.directory)
         if self._user is not None:
             os.chown(self.directory, self._user.uid, self._user.gid)
+        # What commands left running: pids, with handles that stay true when a pid is used again.
+        self._left: list[tuple[int, int]] = []
 
     @classmethod
     async def sample_init(
@@ -69,7 +73,22 @@ class NacreSandboxEnvironment(SandboxEnvironment):
         interrupted: bool,
     ) -> None:
         for environment in environments.values():
+            environment.as_type(cls).end()
             shutil.rmtree(environment.as_type(cls).directory)
+
+    def end(self) -> None:
+        """End what commands left running, and all below it."""
+        for pid, handle in self._left:
+            try:
+                # Stopped first, so that nothing is born below it meanwhile.
+                signal.pidfd_send_signal(handle, signal.SIGSTOP)
+                children.signal_tree(pid, signal.SIGKILL)
+                signal.pidfd_send_signal(handle, signal.SIGKILL)
+            except ProcessLookupError:
+                pass  # it has ended by itself
+            finally:
+                os.close(handle)
+        self._left.clear()
 
     @classmethod
     def config_deserialize(cls, config: dict[str, Any]) -> BaseModel:
@@ -95,6 +114,9 @@ class NacreSandboxEnvironment(SandboxEnvironment):
         directory = self._path(cwd or "")
         async with _throttled(wanted=concurrency):
             result = await _run(cmd, cwd=directory, env=env, timeout=timeout, input=input, user=who)
+        for survivor in result.survivors:
+            with contextlib.suppress(ProcessLookupError):
+                self._left.append((survivor.pid, os.pidfd_open(survivor.pid)))
         return self._answer(result, cmd, env or {}, directory, who)
 
     def _answer(

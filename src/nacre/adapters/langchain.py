@@ -7,8 +7,8 @@ from typing import Any
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import StructuredTool
 
+from nacre.adapters.sync import SyncTool
 from nacre.contracts.contract import Reply
-from nacre.running import wait_for
 from nacre.tool import Tool
 
 
@@ -24,13 +24,15 @@ class ShellTool(StructuredTool):
 
 def langchain_tool(tool: Tool) -> ShellTool:
     """The tool for `create_agent`, `bind_tools` and the like, sync and async."""
+    sync = SyncTool(tool)
 
     async def call(**arguments: Any) -> tuple[str, Reply]:
         reply = await tool.call(arguments)
         return reply.text, reply
 
     def call_sync(**arguments: Any) -> tuple[str, Reply]:
-        return wait_for(lambda: call(**arguments))
+        reply = sync.call(arguments)
+        return reply.text, reply
 
     schema = tool.schema()
     return ShellTool(

@@ -13,9 +13,9 @@ from nacre.tool import Tool
 
 def shell_executor(tool: Tool) -> Callable[[ShellCommandRequest], Awaitable[ShellResult]]:
     """What runs the commands: `ShellTool(executor=shell_executor(nacre.Tool("openai")))`."""
-    if "commands" not in tool.schema()["input_schema"]["properties"]:
+    if tool.contract != "openai":
         raise InvalidRequestError(
-            'the executor needs a nacre.Tool("openai"), this one has another contract', field="tool"
+            f'the executor needs a nacre.Tool("openai"), and this one has the contract {tool.contract!r}', field="tool"
         )
 
     async def execute(request: ShellCommandRequest) -> ShellResult:

@@ -6,7 +6,7 @@ from typing import Any
 
 import smolagents
 
-from nacre.running import wait_for
+from nacre.adapters.sync import SyncTool
 from nacre.tool import Tool
 
 
@@ -26,13 +26,13 @@ class ShellTool(smolagents.Tool):
             name: _input(field, required=name in fields.get("required", ()))
             for name, field in fields["properties"].items()
         }
-        self._tool = tool
+        self._tool = SyncTool(tool)
         super().__init__()
 
     def forward(self, *positional: Any, **named: Any) -> str:
         # Code that a model wrote may leave out the names: bash("ls").
         arguments = dict(zip(self.inputs, positional, strict=False)) | named
-        return wait_for(lambda: self._tool.call(arguments)).text
+        return self._tool.call(arguments).text
 
 
 def _input(field: dict[str, Any], *, required: bool) -> dict[str, Any]:
