@@ -295,7 +295,9 @@ async def enter(session: Session, planned: Plan) -> SessionBackend:
     if request.env:
         command = replace(command, env=planned.surroundings)
     # Whoever waits for something in the output must be there before the output is.
-    return await session.turn(command, env=request.env, stays=request.stays, lingers=request.until is None)
+    return await session.turn(
+        command, env=request.env, here=request.cwd is None, stays=request.stays, lingers=request.until is None
+    )
 
 
 def _direct(reason: str, *, mark: bool) -> Backend:

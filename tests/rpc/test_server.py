@@ -91,13 +91,38 @@ def test_check_judges_as_a_call_would_and_runs_nothing(client: Client, work: Pat
     assert list(work.iterdir()) == []
 
 
-def test_many_calls_run_side_by_side(client: Client, work: Path) -> None:
+# Sessions.
+
+
+def test_calls_of_one_session_share_one_shell_in_turn(client: Client) -> None:
+    client.send(bash(1, "cd /tmp; x=1; sleep 0.2"), bash(2, 'echo "$PWD $x"; x=2'), bash(3, "echo $x", by="person"))
+    client.send(bash(4, "echo [$x]", session="other"), bash(5, "echo [$x]", session=False))
+    texts = [client.answer(number)["data"]["text"].split("\n")[0] for number in range(1, 6)]
+    assert texts == ["(no output)", "/tmp 1", "2", "[]", "[]"]
+
+
+@pytest.mark.parametrize("shared", [True, False], ids=["sessions of their own", "no session"])
+def test_many_calls_run_side_by_side(client: Client, work: Path, shared: bool) -> None:
     # Each waits for all the others: one after another, none would end.
     count = 24
     together = f"touch $N; until [ $(ls | wc -l) = {count} ]; do sleep 0.05; done; echo $N"
-    client.send(*(bash(number, together, env={"N": str(number)}) for number in range(count)))
+    client.send(
+        *(
+            bash(number, together, env={"N": str(number)}, session=f"s{number}" if shared else False)
+            for number in range(count)
+        )
+    )
     texts = [client.answer(number)["data"]["text"].split("\n")[0] for number in range(count)]
     assert texts == [str(number) for number in range(count)]
+
+
+def test_an_aborted_turn_leaves_the_next_its_state(client: Client, work: Path) -> None:
+    client.call(bash(1, "x=kept"))
+    client.send(bash(2, "touch begun; sleep 1000"), bash(3, "echo $x"))
+    eventually((work / "begun").exists, "the second command")
+    client.send({"id": 4, "type": "abort_bash", "target": 2})
+    assert client.answer(2)["data"]["details"] == {"aborted": True}
+    assert client.answer(3)["data"]["text"].startswith("kept\n")
 
 
 # A person's command.
@@ -142,7 +167,7 @@ def test_abort_overtakes_a_running_command_and_leaves_nothing_of_it(client: Clie
 
 
 def test_abort_of_one_leaves_the_others(client: Client, work: Path) -> None:
-    client.send(bash("one", "until [ -e go ]; do sleep 0.01; done"), bash("two", "sleep 1000"))
+    client.send(bash("one", "until [ -e go ]; do sleep 0.01; done"), bash("two", "sleep 1000", session="other"))
     client.send({"id": 3, "type": "abort_bash", "target": "two"}, {"id": 4, "type": "abort_bash", "target": "none"})
     assert client.answer(3)["data"] == {"aborted": ["two"]}
     assert client.answer(4)["data"] == {"aborted": []}
@@ -216,6 +241,8 @@ WRONG_REQUESTS: list[tuple[Message, str]] = [
     ({"type": "bash", "command": "touch made", "env": {"1A": "x"}}, "Invalid bash env name: 1A"),
     ({"type": "bash", "command": "\ud800"}, "lone surrogate"),
     ({"type": "bash"}, "field 'command' is missing"),
+    ({"type": "bash", "command": "touch made", "session": ""}, "field 'session' must be a name"),
+    ({"type": "bash", "command": "touch made", "session": True}, "field 'session' must be a name"),
     ({"type": "abort_bash", "command": "x"}, "unknown field 'command'"),
     ({"type": "check", "command": 1}, "field 'command' must be a string"),
     ({"type": "check", "command": "ls", "cwd": "/"}, "unknown field 'cwd'"),
@@ -247,7 +274,7 @@ def test_a_setting_that_is_wrong_is_said_at_the_start(start: Start) -> None:
 
 def test_a_slow_reader_slows_nothing_down_and_misses_only_updates(client: Client, work: Path) -> None:
     flood = "for n in {1..20}; do head -c 60000 /dev/zero | tr '\\0' x; echo; sleep 0.05; done; touch ended"
-    client.send(bash(1, flood), bash(2, "until [ -e ended ]; do sleep 0.01; done; touch also"))
+    client.send(bash(1, flood), bash(2, "until [ -e ended ]; do sleep 0.01; done; touch also", session="other"))
     eventually((work / "also").exists, "the second command")
     assert client.call(bash(3, "echo now"))["data"]["text"].startswith("now\n")
     assert client.answer(1)["data"]["is_error"] is False

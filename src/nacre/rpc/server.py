@@ -10,21 +10,23 @@ import asyncio
 import sys
 import traceback
 from collections.abc import Collection
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 
 from nacre.contracts.contract import Reply
-from nacre.contracts.fields import arguments_of, command_of, show
+from nacre.contracts.fields import arguments_of, command_of
 from nacre.contracts.workspace import Workspace, present_aborted
 from nacre.errors import ConfigError, InvalidRequestError
 from nacre.rpc import messages
 from nacre.rpc.connection import Connection
 from nacre.rpc.lines import TooLong
 from nacre.rpc.messages import BadLineError, Request
+from nacre.rpc.shells import Shells
 from nacre.tool import Tool, Update
 
-# A command that runs holds descriptors and a process of ours; what is asked for beyond that waits for its turn.
+# A command without a session holds descriptors and a process of ours; those beyond that wait for their turn, as the
+# commands of one session do.
 MOST_RUNNING = 128
 # … and beyond this it is refused, because what waits is held in memory.
 MOST_CALLS = 1024
@@ -64,14 +66,11 @@ async def serve(incoming: int, outgoing: int, *, tools: Collection[str] = ()) ->
 
 class _Server:
     def __init__(self, incoming: int, outgoing: int, tools: Collection[str]) -> None:
-        # A person's command is not pointed to a model's tools, so it is given none.
-        self._shells = {"model": Tool("workspace", tools=tools), "person": Tool("workspace")}
+        self._shells = Shells(tools)
         self._companions = {name: Tool(name) for name in ("job", "read")}
         self._connection = Connection(incoming, outgoing, take=self._take)
         self._calls: set[_Call] = set()
         self._turns = asyncio.Semaphore(MOST_RUNNING)
-        # Reads the settings: what is wrong with them is said at once, not in each answer.
-        self._engine = self._shells["model"].engine
         self._notices = asyncio.create_task(self._tell_of_jobs())
         self._notices.add_done_callback(_complain)
 
@@ -89,11 +88,10 @@ class _Server:
                 call.task.cancel()
         await asyncio.wait([self._notices, *(call.task for call in self._calls)])
         await self._connection.aclose()
-        for tool in (*self._shells.values(), *self._companions.values()):
-            await tool.aclose()
+        self._shells.own.engine.close()
 
     async def _tell_of_jobs(self) -> None:
-        async for notice in self._shells["model"].notices():
+        async for notice in self._companions["job"].notices():
             self._connection.send(messages.notice(notice.job_id, notice.text, notice.details))
             await self._connection.room.wait()
 
@@ -164,11 +162,11 @@ class _Server:
 
     async def _bash(self, call: _Call) -> Reply:
         fields = dict(call.request.fields)
-        by = fields.pop("by", "model")
-        if not isinstance(by, str) or by not in self._shells:
-            raise InvalidRequestError(f"field 'by' must be 'model' or 'person', got {show(by)}", field="by")
+        shell, is_shared = self._shells.take(fields)
+        # Those who share a shell take turns there.
+        turn = nullcontext() if is_shared else self._turns
         reply: Reply | None = None
-        async with self._turns, aclosing(self._shells[by].stream(fields)) as stream:
+        async with turn, aclosing(shell.stream(fields)) as stream:
             async for item in stream:
                 if isinstance(item, Update):
                     call.shown = item.text
@@ -180,7 +178,8 @@ class _Server:
 
     def _check(self, request: Request) -> dict[str, object]:
         command = command_of(arguments_of(request.fields, known=["command"]))
-        return self._engine.judge(command, Workspace.profile, cwd=self._shells["model"].cwd).json()
+        tool = self._shells.own
+        return tool.engine.judge(command, Workspace.profile, cwd=tool.cwd).json()
 
 
 def _complain(task: asyncio.Task[bytes] | asyncio.Task[None]) -> None:

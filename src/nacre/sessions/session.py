@@ -69,12 +69,19 @@ class Session:
     # One turn at a time.
 
     async def turn(
-        self, command: Command, *, env: Mapping[str, str] | None = None, stays: bool = False, lingers: bool = True
+        self,
+        command: Command,
+        *,
+        env: Mapping[str, str] | None = None,
+        here: bool = False,
+        stays: bool = False,
+        lingers: bool = True,
     ) -> SessionBackend:
         """Wait for the turn of this command, and have a shell ready for it; the backend is to be closed afterwards.
 
         Args:
             env: variables for this command alone.
+            here: whether it runs where the session is by then, whatever directory it was planned for.
             stays: whether the session stays in the command's directory.
             lingers: whether a command that ends at once may have ended before its start returns.
 
@@ -93,7 +100,7 @@ class Session:
         except BaseException:
             self._pass_on()
             raise
-        enter = None if command.cwd == self.cwd else command.cwd
+        enter = None if here or command.cwd == self.cwd else command.cwd
         scope = Scope(env=env, enter=enter, back=None if enter is None or stays else self.cwd, lingers=lingers)
         notice = "; ".join(self._notices) or None
         self._notices = []
