@@ -17,13 +17,12 @@ from mcp.server.subscriptions import InMemorySubscriptionBus
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 
 from nacre.mcp.answer import JOB
+from nacre.mcp.toolbox import Session
 from nacre.tool import Tool
 
 # Of a session whose client never calls again; the jobs themselves stay where they are.
 MOST_WAITING = 100
 MOST_OWNERS = 1_000
-
-Session = str | None
 
 
 class Notices:

@@ -32,7 +32,7 @@ from nacre.mcp.answer import COMPLETE, job_of, result_of
 from nacre.mcp.approval import ASKING, Asking, QuestionError
 from nacre.mcp.call import GoneError, Report, run_call
 from nacre.mcp.notices import Notices
-from nacre.mcp.toolbox import Toolbox
+from nacre.mcp.toolbox import NAMED, Session, Toolbox
 
 NAME = "nacre"
 
@@ -81,17 +81,17 @@ class Desk:
     # Tools.
 
     async def list_tools(self, context: Context, params: PaginatedRequestParams) -> dict[str, Any]:
-        return {"resultType": COMPLETE, "tools": list(self._toolbox.described.values())}
+        return {"resultType": COMPLETE, "tools": list(self._toolbox.described(session_of(context)).values())}
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
-        described = self._toolbox.described.get(name)
+        described = self._toolbox.described(None).get(name)
         return None if described is None else described["inputSchema"]
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> dict[str, Any]:
         session = session_of(context)
         tool = self._toolbox.find(params.name, session)
         if tool is None:
-            known = ", ".join(self._toolbox.described)
+            known = ", ".join(self._toolbox.described(session))
             raise MCPError(code=INVALID_PARAMS, message=f"there is no tool {params.name!r}; there are {known}")
         arguments = params.arguments or {}
         ASKING.set(Asking(context, params))
@@ -168,7 +168,7 @@ def _translated(subject: str | None) -> Iterator[None]:
         raise MCPError(code=INVALID_PARAMS, message=str(error), data={"uri": subject}) from error
 
 
-def session_of(context: Context) -> str | None:
+def session_of(context: Context) -> Session:
     """The shell session that a call belongs to: named by the client, else one for each connection.
 
     A request of the newer era over HTTP has no connection: unless it names a session, it gets a shell of its own.
@@ -178,7 +178,7 @@ def session_of(context: Context) -> str | None:
     if named is not None:
         if not isinstance(named, str) or not named:
             raise MCPError(code=INVALID_PARAMS, message=f"_meta {SESSION_KEY!r} must be a name, got {named!r}")
-        return f"named:{named}"
+        return f"{NAMED}{named}"
     if context.request is None:
         return PIPE_SESSION
     connection = context.request.headers.get(SESSION_HEADER)

@@ -1,47 +1,70 @@
-"""The tools of one server: one set for each session of its clients."""
+"""The tools of one server: a shell for each session of its clients, and the companions that all of them share."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 from nacre.mcp.catalogue import describe, offered_by
 from nacre.policy.approval import Approver
 from nacre.tool import Tool
 
+# Of clients that left without a word; what a forgotten one held ends when it has been idle for long.
+MOST_SESSIONS = 1_000
+
+Session = str | None
+"""None is a request that belongs to no session."""
+
+NAMED = "named:"
+
 
 class Toolbox:
-    """Makes a tool when it is first called, and keeps it until its session or the server ends."""
+    """Makes a shell when its session first calls, and keeps it until the session or the server ends."""
 
     def __init__(self, contract: str, *, tools: Collection[str] = (), approver: Approver | None = None) -> None:
-        self.contract = contract
+        self._contract = contract
         self._others = tools
         self._approver = approver
-        # The first is the shell; a companion keeps nothing of its own, and serves every session.
-        shell, *companions = offered_by(contract)
-        self.shell = self._tool(shell)
-        described = [describe(shell, self.shell.schema())]
-        self._companions: dict[str, Tool] = {}
-        for name in companions:
-            tool = self._tool(name)
-            described.append(describe(name, tool.schema()))
-            self._companions[described[-1]["name"]] = tool
-        self.described: dict[str, dict[str, Any]] = {one["name"]: one for one in described}
-        self._shells: dict[str, Tool] = {}
+        # It runs the commands of those without a session, each in a bash of its own.
+        settings = self._tool(contract).engine.settings
+        self.shell = self._tool(
+            contract, settings=replace(settings, sessions=replace(settings.sessions, persist=False))
+        )
+        self._companions = {tool.schema()["name"]: tool for tool in map(self._tool, offered_by(contract)[1:])}
+        self._shells: OrderedDict[str, Tool] = OrderedDict()
+        keeping = self._tool(contract)
+        self._described = {
+            persists: {
+                one["name"]: one
+                for one in (describe(tool.contract, tool.schema()) for tool in (shell, *self._companions.values()))
+            }
+            for persists, shell in ((False, self.shell), (True, keeping))
+        }
 
     def _tool(self, contract: str, **options: Any) -> Tool:
         return Tool(contract, approver=self._approver, tools=self._others, **options)
 
-    def find(self, name: str, session: str | None) -> Tool | None:
-        """The tool of that name, for a session; without one, a shell that keeps nothing."""
-        if name not in self.described:
+    def described(self, session: Session) -> dict[str, dict[str, Any]]:
+        """The tools as they are offered to a session, by name."""
+        return self._described[session is not None]
+
+    def find(self, name: str, session: Session) -> Tool | None:
+        """The tool of that name."""
+        if name not in self.described(session):
             return None
         if name in self._companions:
             return self._companions[name]
         if session is None:
             return self.shell
         if session not in self._shells:
-            self._shells[session] = self._tool(self.contract, session=session)
+            # A name is shared by all who know it; a connection's shell is nobody else's.
+            name_given = session.removeprefix(NAMED) if session.startswith(NAMED) else None
+            self._shells[session] = self._tool(self._contract, session=name_given)
+            if len(self._shells) > MOST_SESSIONS:
+                self._shells.popitem(last=False)
+        self._shells.move_to_end(session)
         return self._shells[session]
 
     async def end(self, session: str) -> None:
