@@ -83,7 +83,8 @@ class Engine:
         from nacre.sessions.pool import Pool
 
         settings = self.settings.sessions
-        return Pool(most=settings.most, idle_seconds=settings.idle_seconds)
+        snapshot = self.settings.shell.snapshot
+        return Pool(most=settings.most, idle_seconds=settings.idle_seconds, snapshot=snapshot)
 
     def session(self, key: str, *, cwd: str) -> Session:
         """The session of this key; a new one begins in `cwd`."""

@@ -158,9 +158,15 @@ class Tool:
 
     def schema(self) -> dict[str, Any]:
         """Name, description and input schema, as a model sees them."""
-        jobs = self.engine.settings.jobs
+        settings = self.engine.settings
+        jobs = settings.jobs
         return self._contract.schema(
-            Scene(self.cwd, async_enabled=jobs.async_enabled, window=jobs.auto_background_seconds)
+            Scene(
+                self.cwd,
+                async_enabled=jobs.async_enabled,
+                window=jobs.auto_background_seconds,
+                persists=settings.sessions.persist,
+            )
         )
 
     async def call(self, arguments: object) -> Reply:

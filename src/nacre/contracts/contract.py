@@ -45,6 +45,8 @@ class Scene:
     async_enabled: bool = True
     window: float = 0.0
     """Seconds after which a command becomes a job; 0 when it never does by itself."""
+    persists: bool = True
+    """Whether the commands of a session share one shell, where the contract has that."""
 
 
 class Contract(Protocol):

@@ -33,13 +33,20 @@ _short = reprlib.repr
 DESCRIPTION = """\
 Runs a shell command with bash in the workspace and returns stdout and stderr merged in true order.
 
-- State (cwd, variables, functions) does not carry over between calls: use `cwd`, and `env` for values with quotes or
-  newlines.
+{state}
 - `timeout` (default 300 s, at most 3600) kills the command and everything it started.{patience}
 - Output over 50 KB is shown as its first and last lines; all of it is kept, and the result says how to read the rest.
   Never pipe into head or tail to save tokens and never run a command again to see more of its output.
 - stdin is empty and prompts are disabled. A failing stage hidden by a pipe is pointed out.
 {background}- Working directory: {cwd}"""
+
+PERSISTS = """\
+- One shell for all calls: its directory, variables and functions stay. `cwd` and `env` are for one call only; use `env`
+  for values with quotes or newlines. Calls run one at a time."""
+
+STATELESS = """\
+- State (cwd, variables, functions) does not carry over between calls: use `cwd`, and `env` for values with quotes or
+  newlines."""
 
 BACKGROUND = """\
 - Servers, watchers and long builds: `async: true` returns a job id at once, or `until` ({"port": 3000},
@@ -122,6 +129,7 @@ class Workspace:
             }
         moves = scene.async_enabled and scene.window > 0
         description = DESCRIPTION.format(
+            state=PERSISTS if scene.persists else STATELESS,
             patience=PATIENCE.format(window=f"{scene.window:g} s") if moves else "",
             background=BACKGROUND if scene.async_enabled else "",
             cwd=scene.cwd,

@@ -54,6 +54,8 @@ def normalise(
     if request.terminal:
         notices.append(NO_TERMINAL if request.mode == "foreground" else f"{NO_TERMINAL}; its input stays open")
     expanded = expand_command(script, router)
+    if settings.shell.prefix:
+        expanded = f"{settings.shell.prefix} {expanded}"
     return replace(
         request,
         script=None if expanded == request.command else expanded,

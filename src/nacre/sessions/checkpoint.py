@@ -6,7 +6,7 @@ It stays in memory. What a fresh bash has by itself (its version, pids, clocks) 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -70,18 +70,23 @@ class Checkpoint:
         functions = [line.rpartition(" ")[2] for line in self.function_names.splitlines()]
         return frozenset((*functions, *_ALIAS.findall(self.aliases)))
 
+    def each_variable(self) -> Iterator[tuple[str, str]]:
+        """The variables that a fresh bash does not have by itself: name and definition."""
+        for match in _VARIABLE.finditer(self.variables):
+            if match["name"] not in _OWN:
+                yield match["name"], match[0]
+
     def restoring(self, env: Mapping[str, str]) -> str:
         """The text that brings a fresh bash with this environment into the state."""
-        variables = [match for match in _VARIABLE.finditer(self.variables) if match["name"] not in _OWN]
-        there = {match["name"] for match in variables}
+        variables = dict(self.each_variable())
         return "\n".join(
             [
-                _unset(name for name in env if name not in there),
+                _unset(name for name in env if name not in variables),
                 # Before the functions: a pattern in a body may need it.
                 _without(self.shopt, "expand_aliases"),
                 self.functions,
                 "\n".join(line for line in self.function_names.splitlines() if line.startswith("declare -fx")),
-                "".join(match[0] for match in variables),
+                "".join(variables.values()),
                 self.traps,
                 self.umask,
                 f"builtin set --{self.arguments}" if self.arguments else "",
@@ -94,11 +99,7 @@ class Checkpoint:
 
     def exports(self) -> Checkpoint:
         """The directory and the exported variables alone."""
-        variables = "".join(
-            match[0]
-            for match in _VARIABLE.finditer(self.variables)
-            if "x" in match["flags"] and match["name"] not in _OWN
-        )
+        variables = "".join(text for _, text in self.each_variable() if "x" in text.split(" ", 2)[1])
         return Checkpoint(self.directory, "", "", "", variables, "", "", self.umask, "", "")
 
 

@@ -10,6 +10,7 @@ import time
 from collections import OrderedDict
 
 from nacre.sessions.session import Session
+from nacre.sessions.snapshot import Snapshot
 
 # States are kept for so many times more sessions than shells.
 _STATES_PER_SHELL = 8
@@ -18,9 +19,11 @@ _STATES_PER_SHELL = 8
 class Pool:
     """Sessions by their keys, the least recently used first."""
 
-    def __init__(self, *, most: int, idle_seconds: float) -> None:
+    def __init__(self, *, most: int, idle_seconds: float, snapshot: bool = False) -> None:
+        """With `snapshot`, every session begins with what the user's rc defines."""
         self._most = max(most, 1)
         self._idle_seconds = idle_seconds
+        self._snapshot = Snapshot() if snapshot else None
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._timer: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -32,7 +35,7 @@ class Pool:
         """The session of this key; a new one begins in `cwd`."""
         session = self._sessions.get(key)
         if session is None:
-            session = self._sessions[key] = Session(cwd)
+            session = self._sessions[key] = Session(cwd, snapshot=self._snapshot)
         self._sessions.move_to_end(key)
         if len(self._sessions) > 1:
             self._evict()
@@ -43,7 +46,7 @@ class Pool:
         """Forget a session; its shell ends with everything below."""
         session = self._sessions.pop(key, None)
         if session is not None:
-            session.close()
+            session.forget()
 
     def _evict(self) -> None:
         idle = [session for session in self._sessions.values() if not session.busy]
@@ -70,7 +73,7 @@ class Pool:
         for session in self._sessions.values():
             if not session.busy and now - session.used_at >= self._idle_seconds:
                 session.close()
-        if any(session.alive for session in self._sessions.values()):
+        if any(session.alive or session.busy for session in self._sessions.values()):
             self._watch()
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ memory, while its caller reads the answer; so when a turn costs the shell, the n
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections import deque
 from collections.abc import Mapping
@@ -21,8 +22,11 @@ from nacre.sessions.checkpoint import DUMP, MOST_BYTES, Checkpoint, read_dump
 from nacre.sessions.framing import Frame
 from nacre.sessions.quiet import command_words
 from nacre.sessions.shell import Shell, start_shell
+from nacre.sessions.snapshot import Snapshot
 from nacre.sessions.turn import Fate, Scope, Turn
 
+# How long a shell that is to be ended may take to write its state down; it takes a fraction of one.
+DUMP_MILLISECONDS = 200
 # A command's text, to recognise it in a message.
 LABEL_CHARACTERS = 80
 # A wait for one's turn that is shorter than this is not taken off the time limit.
@@ -50,13 +54,14 @@ TOO_LARGE = (
 class Session:
     """Commands that share one bash, one at a time."""
 
-    def __init__(self, cwd: str, *, initial: str = "") -> None:
-        """With `initial`, the text that every new state begins with."""
+    def __init__(self, cwd: str, *, snapshot: Snapshot | None = None) -> None:
+        """With a snapshot, every new state begins with what the user's rc defines."""
         self.cwd = cwd
         """Where the shell is."""
         self.used_at = time.monotonic()
         self._home = cwd
-        self._initial = initial
+        self._snapshot = snapshot
+        self._initial = ""
         self._env: Mapping[str, str] | None = None
         self._shell: Shell | None = None
         self._checkpoint: Checkpoint | None = None
@@ -171,6 +176,10 @@ class Session:
             self._notices = [SURROUNDINGS]
         state = self._checkpoint
         self._env = command.env
+        if state is None and self._snapshot is not None:
+            self._initial, problem = await self._snapshot.text(command)
+            if problem is not None:
+                self._notices.append(problem)
         restoring = self._initial if state is None else state.restoring(command.env)
         try:
             shell = await start_shell(replace(command, cwd=self.cwd), restoring)
@@ -249,18 +258,32 @@ class Session:
         """Begin anew with the next command; raises while one runs."""
         if self._running is not None:
             raise InvalidRequestError(f"the session runs {self._running!r}; wait for it or cancel it", field="restart")
-        self.close()
-        self._checkpoint = None
+        self.forget()
         self._env = None
         self._notices = []
         self.cwd = self._home
 
+    def forget(self) -> None:
+        """End the shell and its state."""
+        self._dumping = False
+        self._checkpoint = None
+        self.close()
+
     def close(self) -> None:
         """End the shell; its state is kept until the session itself is forgotten."""
         shell, self._shell = self._shell, None
-        if shell is not None:
-            shell.close()
+        if shell is None:
+            return
+        if self._dumping:
+            self._collect(shell)
+        shell.close()
+
+    def _collect(self, shell: Shell) -> None:
+        """Take what the shell is writing down, before it is ended; one that takes too long keeps what is known."""
         self._dumping = False
+        with contextlib.suppress(EOFError):
+            if shell.linger(DUMP_MILLISECONDS) and (frame := shell.heard()) is not None:
+                self._remember(shell, frame)
 
 
 class SessionBackend:

@@ -95,9 +95,9 @@ class Shell:
             raise EOFError
         return self._frames.feed(data)
 
-    def linger(self) -> bool:
-        """Wait a millisecond for the end of the turn: most short ones make it, and a turn of the loop costs more."""
-        return bool(self._ready.poll(1))
+    def linger(self, milliseconds: int = 1) -> bool:
+        """Wait a moment for the end of the turn: most short ones make it, and a turn of the loop costs more."""
+        return bool(self._ready.poll(milliseconds))
 
     async def answer(self) -> Frame:
         """Wait for the frame of the last turn; raises EOFError when the shell is gone."""
@@ -183,7 +183,9 @@ async def start_shell(command: Command, restoring: str) -> Shell:
     except OSError as error:
         raise start_error("descriptors", error.errno, str(error), command) from error
     try:
-        shell.tell(bootstrap.hello, restoring)
+        # A runner that could not start it says why, and may have done so already.
+        with contextlib.suppress(OSError):
+            shell.tell(bootstrap.hello, restoring)
         frame = await _greeting(shell, command)
         shell.meet(frame.last)
     except BaseException:

@@ -1,0 +1,342 @@
+"""A session keeps its state whatever becomes of its shells."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import nacre
+from nacre.settings import SessionSettings, ShellSettings
+from nacre.warden import children
+
+PLAIN = ShellSettings(snapshot=False)
+SETTINGS = nacre.Settings(shell=PLAIN)
+
+
+def session(tmp_path: Path) -> nacre.Session:
+    return nacre.Session(cwd=tmp_path, settings=SETTINGS)
+
+
+def is_alive(pid: int) -> bool:
+    return not children.is_zombie(pid)
+
+
+async def gone(pid: int) -> None:
+    async with asyncio.timeout(10):
+        while is_alive(pid):
+            await asyncio.sleep(0.01)
+
+
+async def test_state_stays_from_one_command_to_the_next(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    async with session(tmp_path) as shell:
+        await shell.run("cd sub; x=1; f() { echo f $x; }; set -u; shopt -s extglob; alias a=b; umask 027")
+        assert shell.cwd == str(tmp_path / "sub")
+        result = await shell.run("f; pwd; echo $-; shopt extglob; alias a; umask")
+        assert result.text == f"f 1\n{tmp_path}/sub\nhuBc\nextglob        \ton\nalias a='b'\n0027\n"
+        assert result.cwd == str(tmp_path / "sub")
+        assert result.notices == ()
+
+
+async def test_the_shell_is_the_same_process(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        assert len({(await shell.run("echo $$")).text for _ in range(5)}) == 1
+
+
+async def test_a_timeout_costs_the_shell_but_not_the_state(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        await shell.run("x=kept; cd /usr")
+        late = await shell.run("x=lost; cd /; sleep 100 & echo $!; wait", timeout=0.3)
+        assert late.outcome == nacre.TimedOut(0.3, "SIGTERM")
+        await gone(int(late.text))
+        after = await shell.run("echo $x; pwd")
+        assert after.text == "kept\n/usr\n"
+        assert after.notices == (
+            "new shell: the last one was ended by the timeout; directory, variables and functions are as before",
+        )
+        assert (await shell.run("true")).notices == ()
+
+
+async def test_a_timeout_leaves_what_earlier_commands_left_running(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        started = await shell.run("sleep 100 & echo $!")
+        pid = int(started.text)
+        assert [one.pid for one in started.survivors] == [pid]
+        await shell.run("sleep 100", timeout=0.2)
+        assert is_alive(pid)
+        os.kill(pid, signal.SIGKILL)
+        await gone(pid)
+
+
+async def test_a_cancelled_command_costs_the_shell_but_not_the_state(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        await shell.run("x=kept")
+        running = asyncio.create_task(shell.run("touch here; exec sleep 100"))
+        async with asyncio.timeout(10):
+            while not (tmp_path / "here").exists():
+                await asyncio.sleep(0.005)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        after = await shell.run("echo $x")
+        assert after.text == "kept\n"
+        assert "ended with its cancelled command" in after.notices[0]
+
+
+async def test_a_killed_shell_is_replaced_with_its_state(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        await shell.run("x=kept")
+        killed = await shell.run("kill -9 $$")
+        assert killed.outcome == nacre.Signalled(9)
+        after = await shell.run("echo $x")
+        assert (after.text, len(after.notices)) == ("kept\n", 1)
+
+
+async def test_a_shell_that_is_killed_while_it_waits_is_replaced(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        await shell.run("x=kept")
+        pid = int((await shell.run("echo $$")).text)
+        os.kill(pid, signal.SIGKILL)
+        await gone(pid)
+        after = await shell.run("echo $x")
+        assert after.text == "kept\n"
+        assert after.notices[0].startswith("new shell: the last one was killed")
+
+
+@pytest.mark.parametrize(
+    ("command", "code"), [("exit 7", 7), ("exec sh -c 'exit 3'", 3), ("set -e; false; echo no", 1), ("exit", 0)]
+)
+async def test_the_end_of_the_shell_begins_anew(command: str, code: int, tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        await shell.run("x=gone; cd /usr")
+        assert (await shell.run(command)).outcome == nacre.Exited(code)
+        assert shell.cwd == str(tmp_path)
+        after = await shell.run("echo [$x]; pwd")
+        assert after.text == f"[]\n{tmp_path}\n"
+        assert "start anew" in after.notices[0]
+
+
+async def test_variables_of_one_call_are_for_this_call(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        await shell.run("export A=before; B=plain")
+        result = await shell.run(
+            "echo $A $B $C; sh -c 'echo $A $B $C'; A=changed; C=changed", env={"A": "it's", "C": "c"}
+        )
+        assert result.text == "it's plain c\nit's c\n"
+        assert (await shell.run("echo $A ${C-unset}; sh -c 'echo $A ${C-unset}'")).text == "before unset\n" * 2
+
+
+async def test_a_directory_of_one_call_is_for_this_call(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    async with session(tmp_path) as shell:
+        await shell.run("cd /usr; cd /")
+        result = await shell.run("pwd; cd /etc", cwd=tmp_path / "a")
+        assert (result.text, result.cwd) == (f"{tmp_path}/a\n", str(tmp_path / "a"))
+        assert (await shell.run("pwd; echo $OLDPWD")).text == "/\n/usr\n"
+        with pytest.raises(nacre.WorkingDirectoryError, match="does not exist"):
+            await shell.run("pwd", cwd="/nonexistent")
+        assert (await shell.run("pwd")).text == "/\n"
+
+
+async def test_a_directory_that_is_gone_is_said(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    async with session(tmp_path) as shell:
+        await shell.run("cd a; x=1")
+        await shell.run("rmdir $PWD; kill -9 $$")
+        after = await shell.run("pwd; echo $x")
+        assert after.text == f"{tmp_path}\n1\n"
+        assert f"the session's directory {tmp_path}/a does not exist; it begins in {tmp_path}" in after.notices[0]
+
+
+async def test_commands_wait_for_each_other(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        results = await asyncio.gather(*(shell.run(f"x=${{x}}{n}; sleep 0.01; echo $x") for n in range(6)))
+        assert [result.text for result in results] == ["0\n", "01\n", "012\n", "0123\n", "01234\n", "012345\n"]
+
+
+async def test_waiting_too_long_names_the_command_that_runs(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        long = asyncio.create_task(shell.run("touch here; while [ ! -e go ]; do sleep 0.01; done"))
+        async with asyncio.timeout(10):
+            while not (tmp_path / "here").exists():
+                await asyncio.sleep(0.005)
+        with pytest.raises(nacre.NacreError, match=r"timed out after 0\.1 s waiting .* 'touch here; while"):
+            await shell.run("echo no", timeout=0.1)
+        (tmp_path / "go").touch()
+        assert (await long).ok
+        assert (await shell.run("echo yes")).text == "yes\n"
+
+
+def test_a_session_may_be_used_from_one_loop_after_another(tmp_path: Path) -> None:
+    shell = session(tmp_path)
+    asyncio.run(shell.run("x=1"))
+    assert asyncio.run(shell.run("echo $x; sleep 0.1; echo late")).text == "1\nlate\n"
+    assert asyncio.run(shell.run("echo $x")).notices == ()
+    asyncio.run(shell.aclose())
+
+
+async def test_writing_to_every_descriptor_deceives_nobody(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        await shell.run("x=kept")
+        in_shell = await shell.run("for fd in {3..255}; do echo spoof >&$fd; done 2>/dev/null; false")
+        assert in_shell.exit_code == 1
+        below = await shell.run(
+            f"{sys.executable} -c 'import os\nfor fd in range(3, 256):\n try: os.write(fd, b\"spoof\")\n except OSError: 0'"
+        )
+        assert (below.outcome, below.text) == (nacre.Exited(0), "")
+        assert (await shell.run("echo $x")).text == "kept\n"
+
+
+async def test_a_child_has_no_descriptor_of_ours(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        # The fourth is the listing's own.
+        assert (await shell.run("ls /proc/self/fd")).text == "0\n1\n2\n3\n"
+
+
+async def test_a_broken_driver_ends_with_its_shell(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        await shell.run("x=kept")
+        await shell.run("unset __nacre")
+        after = await shell.run("echo $x")
+        assert after.text == "kept\n"
+
+
+async def test_stage_codes_are_told(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        result = await shell.run("false | true; IFS=; false | cat | true")
+        assert (result.stages, result.exit_code) == ((1, 0, 0), 0)
+        assert "a pipe hides a failure" in result.notices[0]
+        assert (await shell.run("echo a | cat <<E\nunterminated")).stages == ()
+
+
+async def test_the_run_time_guard_watches_and_leaves_no_trace(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        await shell.run("find() { echo mine; }; mkdir .git")
+        result = await shell.run('where=.gi; rm -rf "$PWD/${where}"*; echo went on')
+        assert result.text.endswith("went on\n")
+        assert f"rm was refused by nacre: {tmp_path}/.git is critical; the script went on" in result.notices
+        assert (tmp_path / ".git").exists()
+        assert (await shell.run("type -t rm command; find; declare -p __nacre_notes 2>&1 | grep -c found")).text == (
+            "file\nbuiltin\nmine\n1\n"
+        )
+
+
+async def test_secrets_are_neither_seen_nor_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_API_TOKEN", "hunter2hunter2hunter2")
+    async with session(tmp_path) as shell:
+        assert (await shell.run("echo ${MY_API_TOKEN-unset}; echo hunter2hunter2hunter2")).text.startswith("unset\n")
+        assert "hunter2" not in (await shell.run("echo hunter2hunter2hunter2")).text
+
+
+async def test_another_environment_is_another_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with session(tmp_path) as shell:
+        await shell.run("x=1")
+        monkeypatch.setenv("FRESH", "2")
+        result = await shell.run("echo [$x] $FRESH")
+        assert result.text == "[] 2\n"
+        assert "environment has changed" in result.notices[0]
+
+
+async def test_large_output_in_a_session_loses_nothing(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        result = await shell.run("seq 300000")
+        assert result.output.total_lines == 300000
+        assert (await shell.run("head -c 60000 /dev/zero | tr '\\0' x")).output.total_bytes == 60000
+        assert (await shell.run("echo after")).text == "after\n"
+
+
+async def test_a_state_that_is_too_large_keeps_directory_and_exports(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        await shell.run("cd /usr; export E=1; printf -v big '%5000000s' x; y=2")
+        said = await shell.run("kill -9 $$")
+        assert "too large to be kept" in said.notices[0]
+        after = await shell.run("echo ${#big} $E $y; pwd")
+        assert after.text == "0 1\n/usr\n"
+
+
+async def test_a_shell_is_renewed_before_its_loop_ends(tmp_path: Path) -> None:
+    from nacre.sessions import bootstrap
+
+    async with session(tmp_path) as shell:
+        first = (await shell.run("x=kept; echo $$")).text
+        for _ in range(bootstrap.MOST_TURNS // 50):
+            await shell.run(":")
+        inner = nacre_session(shell)
+        inner._shell.turns = bootstrap.MOST_TURNS  # as if it had been asked that often
+        after = await shell.run("echo $x; echo $$")
+        assert after.text.startswith("kept\n")
+        assert after.text != f"kept\n{first}"
+        assert after.notices == ()
+
+
+def nacre_session(shell: nacre.Session):  # type: ignore[no-untyped-def]
+    return shell._engine.known_session(shell._key)
+
+
+async def test_few_sessions_keep_a_shell(tmp_path: Path) -> None:
+    settings = nacre.Settings(shell=PLAIN, sessions=SessionSettings(most=2))
+    shells = [nacre.Session(cwd=tmp_path, settings=settings) for _ in range(4)]
+    pids = []
+    for number, shell in enumerate(shells):
+        pids.append(int((await shell.run(f"x={number}; echo $$")).text))
+    await gone(pids[0])
+    assert is_alive(pids[-1])
+    assert [(await shell.run("echo $x")).text for shell in shells] == ["0\n", "1\n", "2\n", "3\n"]
+    for shell in shells:
+        await shell.aclose()
+
+
+async def test_an_idle_session_has_no_shell(tmp_path: Path) -> None:
+    settings = nacre.Settings(shell=PLAIN, sessions=SessionSettings(idle_seconds=0.05))
+    async with nacre.Session(cwd=tmp_path, settings=settings) as shell:
+        pid = int((await shell.run("x=kept; echo $$")).text)
+        await gone(pid)
+        after = await shell.run("echo $x")
+        assert (after.text, after.notices) == ("kept\n", ())
+
+
+async def test_the_end_of_a_session_is_the_end_of_its_shell(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        pid = int((await shell.run("echo $$")).text)
+    await gone(pid)
+
+
+def test_a_killed_host_leaves_nothing(tmp_path: Path) -> None:
+    script = f"""
+import asyncio, sys, nacre
+async def main():
+    async with nacre.Session(cwd={str(tmp_path)!r}) as shell:
+        print((await shell.run("echo $$")).text, end="", flush=True)
+        await shell.run("setsid sleep 1000 & echo $! >pid; touch here; sleep 1000")
+asyncio.run(main())
+"""
+    host = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    assert host.stdout is not None
+    pid = int(host.stdout.readline())
+    end = time.monotonic() + 20
+    while not (tmp_path / "here").exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    below = int((tmp_path / "pid").read_text())
+    host.kill()
+    host.wait()
+    host.stdout.close()
+    for one in (pid, below):
+        while is_alive(one) and time.monotonic() < end:
+            time.sleep(0.01)
+        assert not is_alive(one)
+
+
+async def test_many_turns_open_nothing(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        await shell.run("true")
+        before = set(os.listdir("/proc/self/fd"))
+        for _ in range(500):
+            await shell.run("true")
+        assert set(os.listdir("/proc/self/fd")) == before
