@@ -13,22 +13,7 @@ from rpc.conftest import Client
 
 # Only these are ever run.
 COMMANDS = ["true", "echo x", "exit 3", "kill -9 $$", "echo 'unfinished", "git push --force", "", " ", "\0", "\ud800"]
-FIELDS = [
-    "cwd",
-    "env",
-    "timeout",
-    "pty",
-    "head",
-    "tail",
-    "by",
-    "target",
-    "list",
-    "poll",
-    "cancel",
-    "read",
-    "text",
-    "uri",
-]
+FIELDS = ["cwd", "env", "timeout", "pty", "head", "by", "session", "target", "list", "poll", "cancel", "read", "uri"]
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
 values: st.SearchStrategy[Any] = st.recursive(
