@@ -53,6 +53,7 @@ def _rule(command: str, profile: Profile) -> str | None:
         ("echo . > l; git add --pathspec-from-file=l", "no_blind_git_add"),
         ("git send-pack origin +main", "no_force_push"),
         ("git push -nf --no-dry-run", "no_force_push"),
+        ("alias sudo='sudo '\nalias k='rm -rf /'\nsudo k", "no_dangerous_rm"),
         ("rm -rf [a-zA-Z]*", "no_dangerous_rm"),
         ("rm -rf [[:alnum:]]*", "no_dangerous_rm"),
         ("yes | rm -ri /", "no_dangerous_rm"),

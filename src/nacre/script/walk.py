@@ -330,10 +330,14 @@ class Walk(Effects):
         return output
 
     def _alias(self, name: str, command: Command, call: Call) -> str:
-        lists = expand_words(command.words[1:], self)
+        text, words = self.scope.aliases[name], command.words[1:]
+        # `alias sudo='sudo '`: behind a blank the next word may be an alias too.
+        while text.endswith((" ", "\t")) and words and (words[0].fixed or "") in self.scope.aliases:
+            text, words = text + self.scope.aliases[words[0].fixed or ""], words[1:]
+        lists = expand_words(words, self)
         rest = " ".join(_requoted(word) for word in lists[0])
         self.calling.append(name)
-        output = self.run_text(f"{self.scope.aliases[name]} {rest}", call, wrapper="alias")
+        output = self.run_text(f"{text} {rest}", call, wrapper="alias")
         self.calling.pop()
         return output
 
