@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SECONDS ?= 60
 CMD ?= echo "hello from nacre"; uname -sr; sleep 60 & echo "this line came back at once, sleep 60 is still running"; false | tail -n 1
 
-.PHONY: help setup run test test-frameworks parts lint types check fuzz bench peers clean
+.PHONY: help setup run test test-long test-frameworks parts lint types check fuzz bench peers clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -23,6 +23,9 @@ run: setup       ## run a command through nacre: make run CMD='…'
 
 test: setup      ## run all tests
 	@$(BIN)/python -m pytest -q
+
+test-long: setup ## the tests that take minutes, with the real times
+	@$(BIN)/python -m pytest -q -m long -o faulthandler_timeout=0
 
 parts:           ## install the system parts that some tests need (Debian)
 	@bash .ci/parts
