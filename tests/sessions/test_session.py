@@ -188,7 +188,8 @@ async def test_writing_to_every_descriptor_deceives_nobody(tmp_path: Path) -> No
         in_shell = await shell.run("for fd in {3..255}; do echo spoof >&$fd; done 2>/dev/null; false")
         assert in_shell.exit_code == 1
         below = await shell.run(
-            f"{sys.executable} -c 'import os\nfor fd in range(3, 256):\n try: os.write(fd, b\"spoof\")\n except OSError: 0'"
+            f"{sys.executable} -c 'import os\nfor fd in range(3, 256):\n"
+            ' try: os.write(fd, b"spoof")\n except OSError: 0\''
         )
         assert (below.outcome, below.text) == (nacre.Exited(0), "")
         assert (await shell.run("echo $x")).text == "kept\n"
