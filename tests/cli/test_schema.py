@@ -33,11 +33,15 @@ def test_for_a_vendor_it_is_the_entry_of_its_api(nacre: Nacre, vendor: str, tmp_
     assert (done.code, json.loads(done.out), done.err) == (0, tool, "")
 
 
-def test_the_contract_s_own_vendor_gets_its_built_in_tool(nacre: Nacre) -> None:
-    assert json.loads(nacre("schema", "openai", "--for", "openai").out) == {
-        "type": "shell",
-        "environment": {"type": "local"},
-    }
+@pytest.mark.parametrize(
+    ("vendor", "tool"),
+    [
+        ("anthropic", {"type": "bash_20250124", "name": "bash"}),
+        ("openai", {"type": "shell", "environment": {"type": "local"}}),
+    ],
+)
+def test_the_contract_s_own_vendor_gets_its_built_in_tool(nacre: Nacre, vendor: str, tool: dict[str, object]) -> None:
+    assert json.loads(nacre("schema", vendor, "--for", vendor).out) == tool
 
 
 def test_for_mcp_it_is_the_tool_that_the_server_lists(nacre: Nacre, tmp_path: Path) -> None:

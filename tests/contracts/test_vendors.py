@@ -193,6 +193,8 @@ def test_a_keyword_that_no_rule_is_known_for_is_not_left_out_quietly() -> None:
         ("modes", {"command": "echo hi"}),
         ("workspace", {"command": "echo hi"}),
         ("workspace", {"command": "echo hi", "until": {"quiet": 5}}),
+        ("anthropic", {"command": "echo hi"}),
+        ("anthropic", {"restart": True}),
     ],
 )
 def test_nulls_for_all_that_was_left_out_mean_the_same(contract: str, meant: dict[str, Any]) -> None:
