@@ -160,12 +160,14 @@ class Tool:
         """Name, description and input schema, as a model sees them."""
         settings = self.engine.settings
         jobs = settings.jobs
+        # In a client's terminal each command has a shell of its own, and is waited for to its end.
+        here = self._terminal is None
         return self._contract.schema(
             Scene(
                 self.cwd,
                 async_enabled=jobs.async_enabled,
-                window=jobs.auto_background_seconds,
-                persists=settings.sessions.persist,
+                window=jobs.auto_background_seconds if here else 0.0,
+                persists=settings.sessions.persist and here,
             )
         )
 
@@ -206,7 +208,7 @@ class Tool:
         if profile.keeps:
             can_lift = terminal is None and engine.backend_for(profile).keeps
             request = normalise(request, engine.settings, self.urls, tools=self._tools, can_lift=can_lift)
-        session = self._shell_session(engine, profile) if terminal is None else None
+        session = self._shell_session(engine, profile)
         if request.mode == "background":
             return await start_in_background(engine, request, profile, cwd=self.cwd, session=session)
         if terminal is not None:
@@ -223,6 +225,9 @@ class Tool:
     def _shell_session(self, engine: engines.Engine, profile: Profile) -> Session | None:
         """The persistent shell, where the contract has one, it is wanted, and it can be had."""
         if not (profile.persists and engine.settings.sessions.persist and engine.backend_for(profile).keeps):
+            return None
+        if self._terminal is not None:
+            # A state that only the few commands share which cannot run in the client's terminal would confuse.
             return None
         return engine.session(self._session_key, cwd=self.cwd)
 

@@ -173,6 +173,18 @@ async def test_it_comes_before_the_background_is_considered(work: Path) -> None:
     assert (reply.text.startswith("done\n"), editor.created) == (True, 1)
 
 
+async def test_the_model_is_told_that_nothing_stays_and_nothing_does(work: Path) -> None:
+    async with editing(work) as (wire, _):
+        tool = wire.tool()
+        description = tool.schema()["description"]
+        await tool.call({"command": "cd /; x=1; echo ready", "until": {"regex": "ready"}})
+        await tool.call({"command": "cd /; x=1"})
+        reply = await tool.call({"command": 'echo "$PWD [$x]"'})
+    assert "does not carry over between calls" in description
+    assert "goes on as a background job, and you get its id" not in description
+    assert reply.text.startswith(f"{work} []\n")
+
+
 def test_only_the_workspace_tool_takes_terminals() -> None:
     with pytest.raises(InvalidRequestError, match="terminal goes with"):
         Tool("basic", terminal=ClientTerminals(None, "s"))  # type: ignore[arg-type]
