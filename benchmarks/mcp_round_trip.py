@@ -1,4 +1,4 @@
-"""`python -m benchmarks.mcp_round_trip`: what `nacre mcp` adds to a call over stdio, against the library in the same run.
+"""`python -m benchmarks.mcp_round_trip`: what `nacre mcp` adds to a call over stdio, above the library in the same run.
 
 The client is a bare pipe: it writes a line and waits for a line, so that nobody's client is measured. Calls of the
 library and of the server alternate, and each figure is a median of its own.
@@ -57,8 +57,8 @@ class Pipe:
         line = b""
         while not line.endswith(b"\n"):
             line += os.read(self.process.stdout.fileno(), 65536)
-        answer: dict[str, Any] = json.loads(line)
-        return answer["result"]
+        result: dict[str, Any] = json.loads(line)["result"]
+        return result
 
     def call(self) -> None:
         result = self.ask("tools/call", {"name": "bash", "arguments": {"command": COMMAND}})

@@ -1,20 +1,24 @@
-"""Calls over every wire: what is offered, what comes back, what is told on the way, and what a cancel leaves."""
+"""Calls over every wire: what is offered, what comes back, what is told on the way, and what a cancel leaves.
+
+Over HTTP each is a test of its own; a server on pipes takes a second to start, and is asked everything in turn.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from mcp import MCPError
+from mcp import Client, MCPError
 
-from mcp_server.conftest import ERAS, Connect, is_alive, until
+from mcp_server.conftest import ERAS, Connect, is_alive, over_stdio, until
+
+Check = Callable[[Client, Path], Awaitable[None]]
 
 
-async def test_the_tools_are_offered_with_titles_hints_and_schemas(connect: Connect) -> None:
-    async with connect() as client:
-        assert client.protocol_version == ERAS[connect.era]  # type: ignore[attr-defined]
-        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+async def check_the_tools_are_offered_with_titles_hints_and_schemas(client: Client, tmp_path: Path) -> None:
+    tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert list(tools) == ["bash", "job", "read"]
     assert [tool.title for tool in tools.values()] == ["Run a shell command", "Background jobs", "Read kept output"]
     hints = {name: tool.annotations.model_dump(exclude={"title"}) for name, tool in tools.items() if tool.annotations}
@@ -29,12 +33,11 @@ async def test_the_tools_are_offered_with_titles_hints_and_schemas(connect: Conn
     assert all(tool.output_schema and tool.output_schema["type"] == "object" for tool in tools.values())
 
 
-async def test_a_result_is_text_and_the_same_as_an_object(connect: Connect) -> None:
-    async with connect() as client:
-        done = await client.call_tool("bash", {"command": "echo out; echo err >&2; exit 3"})
-        wrong = await client.call_tool("bash", {"comand": "echo hi"})
-        with pytest.raises(MCPError, match="there is no tool 'rm'; there are bash, job, read"):
-            await client.call_tool("rm", {})
+async def check_a_result_is_text_and_the_same_as_an_object(client: Client, tmp_path: Path) -> None:
+    done = await client.call_tool("bash", {"command": "echo out; echo err >&2; exit 3"})
+    wrong = await client.call_tool("bash", {"comand": "echo hi"})
+    with pytest.raises(MCPError, match="there is no tool 'rm'; there are bash, job, read"):
+        await client.call_tool("rm", {})
     text = done.content[0].text
     assert text.startswith("out\nerr\n")
     assert text.endswith("Command exited with code 3")
@@ -45,7 +48,7 @@ async def test_a_result_is_text_and_the_same_as_an_object(connect: Connect) -> N
     assert wrong.content[0].text.startswith("unknown field 'comand' (value 'echo hi')")
 
 
-async def test_progress_carries_the_live_tail(connect: Connect, tmp_path: Path) -> None:
+async def check_progress_carries_the_live_tail(client: Client, tmp_path: Path) -> None:
     go = tmp_path / "go"
     told: list[tuple[float, str | None]] = []
 
@@ -53,44 +56,64 @@ async def test_progress_carries_the_live_tail(connect: Connect, tmp_path: Path) 
         told.append((seconds, message))
         go.touch()
 
-    async with connect() as client:
-        # It goes on only once a client has been told of its first line.
-        command = f"echo first; until [ -e {go} ]; do sleep 0.05; done; echo last"
-        done = await client.call_tool("bash", {"command": command}, progress_callback=progress)
+    # It goes on only once a client has been told of its first line.
+    command = f"echo first; until [ -e {go} ]; do sleep 0.05; done; echo last"
+    done = await client.call_tool("bash", {"command": command}, progress_callback=progress)
     assert told[0][1] == "first\n"
     assert [seconds for seconds, _ in told] == sorted({seconds for seconds, _ in told})
     assert done.content[0].text.startswith("first\nlast\n")
 
 
-async def test_a_cancelled_call_leaves_no_process(connect: Connect, tmp_path: Path) -> None:
+async def check_a_cancelled_call_leaves_no_process(client: Client, tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     # One that detached itself, and the shell that waits for another.
     command = f"setsid bash -c 'echo $$ > {pids}.new; exec sleep 600' & until [ -s {pids}.new ]; do sleep 0.01; done; "
     command += f"echo $$ >> {pids}.new; mv {pids}.new {pids}; sleep 600"
-    async with connect() as client:
-        call = asyncio.create_task(client.call_tool("bash", {"command": command}))
-        await until(pids.exists, "the command has started")
-        started = [int(pid) for pid in pids.read_text(encoding="utf-8").split()]
-        assert all(is_alive(pid) for pid in started)
-        call.cancel()
-        await asyncio.wait([call])
-        await until(lambda: not any(is_alive(pid) for pid in started), "everything of it has ended")
-        # The connection is as good as before.
-        assert (await client.call_tool("bash", {"command": "echo on"})).content[0].text.startswith("on\n")
+    call = asyncio.create_task(client.call_tool("bash", {"command": command}))
+    await until(pids.exists, "the command has started")
+    started = [int(pid) for pid in pids.read_text(encoding="utf-8").split()]
+    assert all(is_alive(pid) for pid in started)
+    call.cancel()
+    await asyncio.wait([call])
+    await until(lambda: not any(is_alive(pid) for pid in started), "everything of it has ended")
+    # The connection is as good as before.
+    assert (await client.call_tool("bash", {"command": "echo on"})).content[0].text.startswith("on\n")
 
 
-async def test_fifty_calls_at_once_are_each_answered(connect: Connect) -> None:
-    async with connect() as client:
-        calls = [client.call_tool("bash", {"command": f"echo number {n}; exit {n % 2}"}) for n in range(50)]
-        results = await asyncio.gather(*calls)
+async def check_fifty_calls_at_once_are_each_answered(client: Client, tmp_path: Path) -> None:
+    calls = [client.call_tool("bash", {"command": f"echo number {n}; exit {n % 2}"}) for n in range(50)]
+    results = await asyncio.gather(*calls)
     assert [result.content[0].text.splitlines()[0] for result in results] == [f"number {n}" for n in range(50)]
     assert [result.is_error for result in results] == [bool(n % 2) for n in range(50)]
 
 
-async def test_another_contract_is_served_in_its_own_shape(connect: Connect) -> None:
-    async with connect("--contract", "basic") as client:
+async def test_another_contract_is_served_in_its_own_shape(connect_http: Connect) -> None:
+    async with connect_http("--contract", "basic") as client:
         names = [tool.name for tool in (await client.list_tools()).tools]
         done = await client.call_tool("bash", {"command": "echo hi; exit 3"})
     assert names == ["bash"]
     assert done.structured_content == {"stdout": "hi\n", "stderr": "", "exitCode": 3}
     assert not done.is_error
+
+
+CHECKS = [
+    check_the_tools_are_offered_with_titles_hints_and_schemas,
+    check_a_result_is_text_and_the_same_as_an_object,
+    check_progress_carries_the_live_tail,
+    check_a_cancelled_call_leaves_no_process,
+    check_fifty_calls_at_once_are_each_answered,
+]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+async def test_over_http(connect_http: Connect, check: Check, tmp_path: Path) -> None:
+    async with connect_http() as client:
+        await check(client, tmp_path)
+
+
+@pytest.mark.parametrize(("era", "revision"), ERAS.items())
+async def test_over_stdio(era: str, revision: str, tmp_path: Path) -> None:
+    async with over_stdio(era) as client:
+        assert client.protocol_version == revision
+        for check in CHECKS:
+            await check(client, tmp_path)

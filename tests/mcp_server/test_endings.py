@@ -19,20 +19,45 @@ import pytest
 from mcp_server.conftest import ERAS, PATIENCE_SECONDS, is_alive, until
 from nacre.jobs.table import JobTable
 
-# Starts a job, then makes a call that never ends by itself; a process, so that it can be killed.
+# Starts a job, then makes a call that never ends by itself. A process, so that it can be killed, and a bare one, so
+# that it starts at once. Over HTTP it speaks either era; on pipes it starts its server itself.
 CLIENT = """
-import asyncio, os, sys
-from mcp import Client, StdioServerParameters
+import http.client, json, subprocess, sys
+from urllib.parse import urlsplit
 
-async def main(where, era, command):
-    server = where if where.startswith("http") else StdioServerParameters(
-        command=sys.executable, args=["-m", "nacre", "mcp"], env=dict(os.environ)
-    )
-    async with Client(server, mode=era) as client:
-        await client.call_tool("bash", {"command": "sleep 600", "async": True})
-        await client.call_tool("bash", {"command": command})
+where, era, command = sys.argv[1:]
+meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+session = {}
+if where == "-":
+    server = subprocess.Popen([sys.executable, "-m", "nacre", "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
-asyncio.run(main(*sys.argv[1:]))
+def say(method, params, number=None):
+    body = {"jsonrpc": "2.0", "method": method, "params": params}
+    if number is not None:
+        body["id"] = number
+        if era == "auto":
+            params["_meta"] = meta
+    if where == "-":
+        server.stdin.write(json.dumps(body).encode() + b"\\n")
+        server.stdin.flush()
+        return number is None or server.stdout.readline()
+    headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", **session}
+    if era == "auto":
+        headers |= {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method, "Mcp-Name": "bash"}
+    parts = urlsplit(where)
+    connection = http.client.HTTPConnection(parts.hostname, parts.port)
+    connection.request("POST", parts.path, json.dumps(body), headers)
+    answer = connection.getresponse()
+    if method == "initialize":
+        session["Mcp-Session-Id"] = answer.getheader("Mcp-Session-Id")
+    return answer.read()
+
+if era == "legacy":
+    say("initialize", client, 0)
+    say("notifications/initialized", {})
+say("tools/call", {"name": "bash", "arguments": {"command": "sleep 600", "async": True}}, 1)
+say("tools/call", {"name": "bash", "arguments": {"command": command}}, 2)
 """
 
 
@@ -148,8 +173,16 @@ async def test_a_client_on_pipes_is_killed(scene: Scene, era: str) -> None:
         await scene.nothing_but_the_job_is_left(foreground)
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGKILL, -9)])
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize(
+    ("era", "number", "code"),
+    [
+        ("legacy", signal.SIGTERM, 143),
+        ("auto", signal.SIGTERM, 143),
+        ("auto", signal.SIGHUP, 129),
+        ("legacy", signal.SIGKILL, -9),
+        ("auto", signal.SIGKILL, -9),
+    ],
+)
 async def test_a_signal_to_a_server_over_http(scene: Scene, era: str, number: int, code: int) -> None:
     with server_over_http() as server, client(address(server), era, scene.command):
         foreground = await scene.started()
