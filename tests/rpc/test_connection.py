@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 
+import pytest
+
+from nacre.rpc import connection as connections
 from nacre.rpc.connection import Connection
 from nacre.rpc.lines import TooLong
 from nacre.rpc.outbox import FULL_BYTES
@@ -69,4 +72,21 @@ async def test_a_client_that_is_gone_ends_the_connection() -> None:
     finally:
         await connection.aclose()
         for fd in (requests, to_server, answers):
+            os.close(fd)
+
+
+async def test_a_client_that_stopped_reading_is_not_waited_for_at_the_end(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(connections, "READER_SECONDS", 0.05)
+    requests, to_server = os.pipe()
+    from_server, answers = os.pipe()
+    connection = Connection(requests, answers, take=lambda line: None)
+    connection.open()
+    try:
+        connection.send(b"x" * (1 << 20) + b"\n")
+        await connection.aclose()
+        assert capsys.readouterr().err == "nacre rpc: the client does not read; it is not told the rest\n"
+    finally:
+        for fd in (requests, to_server, from_server, answers):
             os.close(fd)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from faults.outside import alive, eventually
+from faults.outside import Program, alive, eventually
 from nacre.jobs.table import JobTable
 from rpc.conftest import Client, Message, Start
 
@@ -164,6 +164,15 @@ def test_abort_overtakes_a_running_command_and_leaves_nothing_of_it(client: Clie
     }
     assert [pid for pid in pids if alive(pid)] == []
     assert client.call(bash(3, "echo still here"))["data"]["text"].startswith("still here\n")
+
+
+def test_an_impatient_abort_is_answered_when_all_is_gone_too(client: Client, work: Path) -> None:
+    client.send(bash(1, "trap 'sleep 0.3; echo $$ >ended; exit' TERM; echo $$ >pids; while :; do sleep 0.01; done"))
+    pids_in(work / "pids")
+    client.send(*({"id": number, "type": "abort_bash"} for number in range(2, 5)))
+    assert client.answer(1)["data"]["details"] == {"aborted": True}
+    assert (work / "ended").exists()
+    assert [client.answer(number)["success"] for number in range(2, 5)] == [True, True, True]
 
 
 def test_abort_of_one_leaves_the_others(client: Client, work: Path) -> None:
@@ -351,6 +360,35 @@ def test_a_killed_server_leaves_no_foreground_and_keeps_jobs(client: Client, job
     # Nobody holds its stdout, not even the job.
     assert client.rest() == []
     eventually(lambda: not any(alive(pid) for pid in pids), f"the end of {pids}")
+    assert jobs.get("bg_1").running
+
+
+CLIENT = """
+import json, subprocess, sys
+server = subprocess.Popen([sys.executable, "-m", "nacre", "rpc"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+for number, message in enumerate(json.loads(sys.argv[1])):
+    server.stdin.write(json.dumps({"id": number, "type": "bash", **message}).encode() + b"\\n")
+    server.stdin.flush()
+server.stdout.readline()
+print(server.pid, flush=True)
+server.wait()
+"""
+
+
+def test_a_killed_client_leaves_no_server_and_no_foreground_and_keeps_jobs(
+    jobs: JobTable, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work.mkdir()
+    monkeypatch.chdir(work)
+    messages = [
+        {"command": "sleep 1000", "async": True},
+        {"command": "setsid -f sleep 1000; echo $$ >pids; sleep 1000"},
+    ]
+    with Program(CLIENT, json.dumps(messages)) as program:
+        server = int(program.line())
+        pids = pids_in(work / "pids")
+        program.process.kill()
+        eventually(lambda: not any(alive(pid) for pid in (server, *pids)), "the end of the server and its command")
     assert jobs.get("bg_1").running
 
 

@@ -42,11 +42,18 @@ class _Call:
     shown: str = ""
     """The newest output so far."""
     task: asyncio.Task[bytes] = field(init=False)
+    _aborted: bool = False
 
     @property
     def waits(self) -> bool:
         """Whether it goes on for as long as something else does, so that it must be ended at the end."""
         return self.request.type == "bash" or "poll" in self.request.fields
+
+    def abort(self) -> None:
+        """End it, once: a second word would only keep it from seeing everything gone before it answers."""
+        if not self._aborted:
+            self._aborted = True
+            self.task.cancel()
 
 
 async def serve(incoming: int, outgoing: int, *, tools: Collection[str] = ()) -> None:
@@ -85,7 +92,7 @@ class _Server:
         self._notices.cancel()
         for call in self._calls:
             if call.waits:
-                call.task.cancel()
+                call.abort()
         await asyncio.wait([self._notices, *(call.task for call in self._calls)])
         await self._connection.aclose()
         self._shells.own.engine.close()
@@ -127,7 +134,7 @@ class _Server:
         bashes = [call for call in self._calls if call.request.type == "bash"]
         chosen = [call for call in bashes if target is None or call.request.id == target]
         for call in chosen:
-            call.task.cancel()
+            call.abort()
         return messages.answer(request, {"aborted": [call.request.id for call in chosen]})
 
     def _ended(self, call: _Call, task: asyncio.Task[bytes]) -> None:
