@@ -23,9 +23,11 @@ MOST_TURNS = _INNER * _OUTER - 1
 # Of the one variable that a script could see. The host fills 0 (what to run) to 2; the rest is the loop's.
 _NUDGE, _STATUS, _LOOP, _STAGES, _FUNCTIONS, _BEFORE = 20, 21, 22, 23, 24, 25
 
-# The end of the socket is the end of the shell, with the status of its last turn.
+# The end of the socket is the end of the shell, with the status of its last turn; a note tells the stage codes.
 _TURN = (
-    f'builtin read -r -u {GO_FD} "__nacre[{_NUDGE}]"||builtin exit "${{__nacre[{_STATUS}]%% *}}";'
+    f'builtin read -r -u {GO_FD} "__nacre[{_NUDGE}]"||{{ '
+    f'builtin printf "stages %s\\n" "${{__nacre[{_STATUS}]#* }}" >>/dev/fd/{SCRIPT_FD};'
+    f'builtin exit "${{__nacre[{_STATUS}]%% *}}";}};'
     f'builtin mapfile -d "" -t -O 0 -u {SCRIPT_FD} __nacre;builtin eval "${{__nacre[0]}}";'
 )
 _AGAIN = f'builtin eval "${{__nacre[{_LOOP}]}}";'
@@ -51,6 +53,8 @@ _GUARDED = (
 
 # What a frame has in the status's place when the directory of a turn could not be entered.
 NO_DIRECTORY = "cwd"
+# … and in the place of `$!` when that and the directory are what they were.
+SAME = "same"
 _SCRIPT = 'builtin eval "${__nacre[1]}"'
 _ENDED = f'"${{__nacre[{_STATUS}]}}" "${{!-}}"'
 _NOTHING = '""'
@@ -58,16 +62,15 @@ _WHO = '"$$ $PPID"'
 
 
 def _frame(nonce: str, *fields: str) -> str:
+    """Say what a turn came to: its status, `$!`, the directory, the EXIT trap."""
     begun = f'builtin printf "%s\\0" {nonce} {" ".join(fields)}'
     ended = f'builtin printf "\\0{nonce}\\0"'
     return f"{{ {begun};builtin pwd;builtin trap -p EXIT;{ended};}} >&{GO_FD}"
 
 
-def _told(nonce: str) -> str:
-    """Say how the turn ended; when nobody listens any more, leave a note and end with its status."""
-    note = f'builtin printf "stages %s\\n" "${{__nacre[{_STATUS}]#* }}" >>/dev/fd/{SCRIPT_FD}'
-    end = f'builtin exit "${{__nacre[{_STATUS}]%% *}}"'
-    return f"builtin read -t 0 -u {GO_FD}&&{{ {note};{end};}};" + _frame(nonce, _ENDED)
+def _brief_frame(nonce: str) -> str:
+    """The same for a script that can have changed nothing but the status, in one write."""
+    return f'builtin printf "{nonce}\\0%s\\0{SAME}\\0\\0{nonce}\\0" "${{__nacre[{_STATUS}]}}" >&{GO_FD}'
 
 
 def turn(
@@ -90,8 +93,10 @@ def turn(
         guarded: whether a prologue comes along, to be sourced before and taken back after.
         stages: whether the script ends with `STAGES`.
         side: whether the script writes to the third stream.
-        loud: whether the script may have replaced the standard input for good.
+        loud: whether the script may have changed anything that stays.
     """
+    if not (loud or stages or guarded or side or env or enter):
+        return _QUIET_TURN.replace(_NONCE, nonce)
     before, after = "", ""
     if stages:
         before += f"__nacre[{_STAGES}]=;"
@@ -113,12 +118,19 @@ def turn(
     run = f"{script} {_OPEN}{notes} {_CLOSE}{'' if side else f' {_CLOSE_SIDE}'}"
     status = f"${{__nacre[{_STAGES}]:-$?}}" if stages else "$?"
     if loud:
+        # It may have replaced the standard input.
         after += "builtin exec </dev/null;"
-    text = f"{before}{run};__nacre[{_STATUS}]={status};{after}{_told(nonce)}"
+    told = _frame(nonce, _ENDED) if loud else _brief_frame(nonce)
+    text = f"{before}{run};__nacre[{_STATUS}]={status};{after}{told}"
     if enter is not None:
         missing = _frame(nonce, NO_DIRECTORY, _NOTHING)
         text = f"__nacre[{_BEFORE}]=${{OLDPWD-}};if builtin cd -- {quoted(enter)};then {text};else {missing};fi"
     return text
+
+
+# Most turns are nothing but this: it is made once.
+_NONCE = "@"
+_QUIET_TURN = f"{_SCRIPT} {_OPEN} {_CLOSE} {_CLOSE_SIDE};__nacre[{_STATUS}]=$?;{_brief_frame(_NONCE)}"
 
 
 def exit_trap(nonce: str, code: int) -> str:
@@ -127,7 +139,7 @@ def exit_trap(nonce: str, code: int) -> str:
         'builtin trap - EXIT;builtin eval "__nacre_trap=(${__nacre[1]})";'
         f'builtin eval "builtin unset -v __nacre_trap;(builtin exit {code});${{__nacre_trap[2]}}" {_OPEN} {_CLOSE} '
         f"{_CLOSE_SIDE};"
-        f"{_told(nonce)}"
+        f"{_frame(nonce, _ENDED)}"
     )
 
 

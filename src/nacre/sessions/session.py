@@ -66,7 +66,8 @@ class Session:
         self._shell: Shell | None = None
         self._checkpoint: Checkpoint | None = None
         self._dumping = False
-        self._script = ""
+        self._quiet = False
+        """Whether the script of this turn leaves the shell as it is."""
         self._notices: list[str] = []
         self._running: str | None = None
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -106,7 +107,9 @@ class Session:
             self._pass_on()
             raise
         enter = None if here or command.cwd == self.cwd else command.cwd
-        scope = Scope(env=env, enter=enter, back=None if enter is None or stays else self.cwd, lingers=lingers)
+        back = None if enter is None or stays else self.cwd
+        self._quiet = self._is_quiet(command) and (enter is None or back is not None)
+        scope = Scope(env=env, enter=enter, back=back, quiet=self._quiet, lingers=lingers)
         notice = "; ".join(self._notices) or None
         self._notices = []
         return SessionBackend(self, shell, scope, command.timeout, notice)
@@ -196,9 +199,10 @@ class Session:
 
     def turn_over(self, shell: Shell, fate: Fate, frame: Frame | None) -> None:
         if fate == "waits":
-            if frame is not None and frame.cwd:
-                self.cwd = frame.cwd
-            self._write_down(shell)
+            if not self._quiet:
+                if frame is not None and frame.cwd:
+                    self.cwd = frame.cwd
+                self._write_down(shell)
             return
         self._shell = None
         if fate == "left" and frame is not None:
@@ -214,11 +218,16 @@ class Session:
                 self.cwd = self._checkpoint.directory
             self._notices.append(f"new shell: {_LOST[fate]}; {RESTORED}")
 
+    def _is_quiet(self, command: Command) -> bool:
+        """Whether the script can change nothing: its words mean what they say, and nothing is run behind its back."""
+        state = self._checkpoint
+        if state is None or command.prologue or state.traps:
+            return False
+        words = command_words(command.script)
+        return words is not None and words.isdisjoint(state.names)
+
     def _write_down(self, shell: Shell) -> None:
-        """Have the shell write its state down, if the script may have changed it; nobody waits for that."""
-        words = command_words(self._script)
-        if words is not None and self._checkpoint is not None and words.isdisjoint(self._checkpoint.names):
-            return
+        """Have the shell write its state down; nobody waits for that."""
         try:
             shell.tell(lambda nonce: bootstrap.dump(nonce, DUMP))
         except OSError:
@@ -303,7 +312,6 @@ class SessionBackend:
         assert job is None, "a job has a shell of its own"
         if command.timeout != self._limit:
             command = replace(command, timeout=self._limit)
-        self._session._script = command.script
         turn = Turn(self._session, self._shell, command, listener, self._scope)
         turn.start()
         return turn

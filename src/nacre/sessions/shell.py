@@ -34,7 +34,7 @@ _live: weakref.WeakSet[Shell] = weakref.WeakSet()
 def _leave_to_parent() -> None:
     """In a forked child: the shells are the parent's, and end when its own ends of their sockets are closed."""
     for shell in list(_live):
-        shell.let_go()
+        shell.close_ends()
 
 
 os.register_at_fork(after_in_child=_leave_to_parent)
@@ -124,6 +124,9 @@ class Shell:
             unwatch(loop, self.sock.fileno())
 
     def is_there(self) -> bool:
+        """Whether it still waits: it says nothing by itself, so what there is to read is its end."""
+        if not self._ready.poll(0):
+            return True
         try:
             return self.sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) != b""
         except BlockingIOError:
@@ -142,7 +145,9 @@ class Shell:
 
     def is_alone(self, last: str) -> bool:
         """Whether nothing but the shell is left; `last` is its last background process."""
-        changed, self._last = last != self._last, last
+        changed = last not in (self._last, bootstrap.SAME)
+        if changed:
+            self._last = last
         if not changed and self._children >= 0 and os.pread(self._children, 4096, 0) == self._alone:
             return True
         below = children.descendants(self._runner)
@@ -165,6 +170,13 @@ class Shell:
 
     def let_go(self) -> None:
         """Give back what is ours, but not the way to its runner; the shell ends after its turn."""
+        with contextlib.suppress(OSError):
+            # Its runner has this end as well: without a word the shell would wait for one.
+            self.sock.shutdown(socket.SHUT_WR)
+        self.close_ends()
+
+    def close_ends(self) -> None:
+        """Close our copies of its descriptors, without a word."""
         self.sock.close()
         for fd in (self._script, self._children, self.output, self.side):
             if fd >= 0:
@@ -210,7 +222,7 @@ def _start(command: Command) -> Shell:
         on_failure.callback(os.close, script)
         link = warden.take()
         on_failure.callback(link.close)
-        link.ask(_request(command), [*writers, far.fileno(), script], command.env)
+        link.ask(_request(command), [*writers, far.fileno(), script, near.fileno()], command.env)
         on_failure.pop_all()
     return Shell(link, near, script, readers, command)
 

@@ -23,7 +23,7 @@ from nacre.process import SIDE, Ending, Listener, Survivor
 from nacre.sessions import bootstrap
 from nacre.sessions.checkpoint import DUMP
 from nacre.sessions.framing import Frame
-from nacre.sessions.quiet import command_words, is_whole
+from nacre.sessions.quiet import is_whole
 from nacre.sessions.shell import Shell
 
 Fate = Literal["waits", "left", "kept", "timeout", "stop", "exit", "signal", "lost"]
@@ -45,6 +45,8 @@ class Scope:
     """The directory to go to first."""
     back: str | None = None
     """The directory to return to; None stays where the script ends."""
+    quiet: bool = False
+    """Whether the script is known to leave its shell as it is."""
     lingers: bool = True
     """Whether the start waits a moment for the end."""
 
@@ -84,7 +86,7 @@ class Turn:
                 guarded=bool(command.prologue),
                 stages=stages,
                 side=command.side,
-                loud=command_words(command.script) is None,
+                loud=not scope.quiet,
             )
 
         self._say(text, script, command.prologue)
@@ -132,13 +134,15 @@ class Turn:
             return
         if frame is None or self._leaving:
             return
-        if self._frame is None:
+        if self._frame is not None:
+            # The EXIT trap has been run: the status stays the script's.
+            frame = replace(self._frame, cwd=frame.cwd, last=frame.last)
+        elif frame.exit_trap:
             self._frame = frame
-            if frame.exit_trap:
-                code = frame.codes[0] if frame.codes else 0
-                self._say(lambda nonce: bootstrap.exit_trap(nonce, code), frame.exit_trap)
-                return
-        self._ended(replace(self._frame, cwd=frame.cwd, last=frame.last))
+            code = frame.codes[0] if frame.codes else 0
+            self._say(lambda nonce: bootstrap.exit_trap(nonce, code), frame.exit_trap)
+            return
+        self._ended(frame)
 
     def _ended(self, frame: Frame) -> None:
         """The script is at its end, and all that it wrote is in the pipe."""
@@ -157,7 +161,8 @@ class Turn:
         elif self._shell.is_alone(frame.last):
             self._finish("waits")
             self._listener.closed(1)
-            self._listener.exited(self._with_facts(Ending(pid=self._shell.pid, code=0)))
+            code, *stages = frame.codes
+            self._listener.exited(Ending(pid=self._shell.pid, code=code, stages=tuple(stages), refused=self._refused))
         else:
             self._leaving = True
             self._attend()

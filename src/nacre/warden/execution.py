@@ -53,6 +53,8 @@ class Execution:
         self._launch: launch.Launch | None = None
         self._scripts: int | None = None
         """The file that a session's scripts come in, where its shell leaves notes when nobody else listens."""
+        self._socket: int | None = None
+        """The caller's end of the socket to a session's shell, held so that the shell never writes to nobody."""
         self._leader = 0
         """The process whose status is the command's: the shell, or an adopted survivor of one."""
         self._group = 0
@@ -135,7 +137,7 @@ class Execution:
                     os.close(fd)
         self._launch.close_inherited()
         if ends and not is_spare:
-            self._scripts = ends[1]
+            self._scripts, self._socket = ends[1:]
         now = time.monotonic()
         if ends:
             self._spare_until = now + SPARE_SECONDS if is_spare else None
@@ -197,9 +199,10 @@ class Execution:
             os.close(memory)
 
     def _close_launch(self) -> None:
-        if self._scripts is not None:
+        if self._scripts is not None and self._socket is not None:
             os.close(self._scripts)
-            self._scripts = None
+            os.close(self._socket)
+            self._scripts = self._socket = None
         if self._launch is not None:
             self._launch.close()
             self._launch = None
