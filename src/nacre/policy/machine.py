@@ -5,10 +5,10 @@ stopping the machine. One function per program, in a table; each gives the reaso
 """
 
 import re
-from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Final
 
-from nacre.policy import machine_git
+from nacre.policy import machine_git, machine_storage
+from nacre.policy.machine_storage import GIT_FILES, Check, critical, is_disk, is_storage, overwritten
 from nacre.policy.paths import (
     critical_reason,
     glob_covers_repository,
@@ -20,7 +20,7 @@ from nacre.policy.removal import removal
 from nacre.script.alphabet import HOME, NETWORK, plain
 from nacre.script.finds import find_call
 from nacre.script.inner import basename
-from nacre.script.invocation import Invocation
+from nacre.script.invocation import Invocation, flags, operands
 from nacre.script.shells import SHELLS
 
 RULE: Final = "extended"
@@ -28,32 +28,7 @@ MESSAGE: Final = (
     "permission denied: {reason}. The strict profile does not allow this; do a narrower, reversible step instead"
 )
 
-_Check: TypeAlias = Callable[[Invocation], str | None]
-_DISK: Final = re.compile(r"/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|md|dm-|loop|mem|kmem|port)\w*")
-_ACCOUNTS: Final = re.compile(r"/etc/(?:passwd|shadow|group|gshadow|sudoers(?:\.d/.*)?|fstab|hosts|ssh/sshd_config)")
-_GIT_FILES: Final = re.compile(
-    r"(?:.*/)?\.git/(?:HEAD|index|config|packed-refs|ORIG_HEAD|objects(?:/.*)?|refs(?:/.*)?|logs(?:/.*)?)"
-)
 _DESTROYERS: Final = frozenset(("rm", "shred", "unlink", "truncate", "srm", "wipe", "rmdir", "grm"))
-_FORMATTERS: Final = frozenset(
-    ("mke2fs", "mkswap", "wipefs", "blkdiscard", "newfs", "mkdosfs", "mkntfs", "zpool-destroy")
-)
-
-
-def _operands(invocation: Invocation) -> list[str]:
-    return [word for word in invocation.argv[1:] if not word.startswith("-")]
-
-
-def _flags(invocation: Invocation) -> str:
-    return "".join(plain(word)[1:] for word in invocation.argv[1:] if re.fullmatch(r"-[A-Za-z0-9]+", plain(word)))
-
-
-def _critical(invocation: Invocation) -> str | None:
-    for path in _operands(invocation):
-        reason = critical_reason(path, invocation.directory)
-        if reason is not None:
-            return reason
-    return None
 
 
 def _find(invocation: Invocation) -> str | None:
@@ -98,28 +73,20 @@ def _rm(invocation: Invocation) -> str | None:
             return "the glob matches a system directory"
         if is_whole_repository(target):
             return "the whole work tree would be removed"
-        if _GIT_FILES.fullmatch(plain(target)):
+        if GIT_FILES.fullmatch(plain(target)):
             return "repository data would be removed"
         if target.startswith((HOME + "/*", "/home/")) and critical_reason(target) is not None:
             return "files in a home directory would be removed"
     return None
 
 
-def _dd(invocation: Invocation) -> str | None:
-    for word in invocation.argv[1:]:
-        name, _, path = plain(word).partition("=")
-        if name == "of" and (_DISK.match(path) or _GIT_FILES.fullmatch(path) or _ACCOUNTS.fullmatch(path)):
-            return f"dd would overwrite {path}"
-    return None
-
-
 def _permissions(invocation: Invocation) -> str | None:
-    recursive = "R" in _flags(invocation) or any(plain(word).startswith("--rec") for word in invocation.argv)
-    operands = _operands(invocation)
-    for path in operands:
+    recursive = "R" in flags(invocation) or any(plain(word).startswith("--rec") for word in invocation.argv)
+    paths = operands(invocation)
+    for path in paths:
         reason = critical_reason(path, invocation.directory)
         if reason is None or (
-            is_here_or_above(path) and plain(operands[0]) not in ("000", "0", "777", "a-rwx", "a=", "-rwx")
+            is_here_or_above(path) and plain(paths[0]) not in ("000", "0", "777", "a-rwx", "a=", "-rwx")
         ):
             continue
         if recursive or path.strip("/") == "":
@@ -127,60 +94,23 @@ def _permissions(invocation: Invocation) -> str | None:
     return None
 
 
-def _truncate(invocation: Invocation) -> str | None:
-    for path in map(plain, _operands(invocation)):
-        if _GIT_FILES.fullmatch(path) or _DISK.match(path) or _ACCOUNTS.fullmatch(path):
-            return f"{path} would be emptied"
-    return None
-
-
-def _shred(invocation: Invocation) -> str | None:
-    return (
-        _critical(invocation)
-        or _truncate(invocation)
-        or next(
-            (
-                f"{plain(path)} cannot be restored"
-                for path in _operands(invocation)
-                if re.search(r"/\.(?:ssh|gnupg)(?:/|$)", plain(path))
-            ),
-            None,
-        )
-    )
-
-
-def _writer(invocation: Invocation) -> str | None:
-    """tee, cp, install: the target is a disk, an account file or repository data."""
-    for path in map(
-        plain, _operands(invocation)[-1:] if basename(invocation.argv[0]) != "tee" else _operands(invocation)
-    ):
-        if _DISK.match(path) or _ACCOUNTS.fullmatch(path) or _GIT_FILES.fullmatch(path):
-            return f"{path} would be overwritten"
-    return None
-
-
-def _edits(invocation: Invocation) -> str | None:
-    in_place = any(re.match(r"-\w{0,8}i|--in-place", plain(word)) for word in invocation.argv[1:])
-    return _writer(invocation) if in_place else None
-
-
 def _mv(invocation: Invocation) -> str | None:
-    operands = _operands(invocation)
-    if len(operands) > 1:
-        away = plain(operands[-1]) == "/dev/null"
-        for path in operands[:-1]:
+    paths = operands(invocation)
+    if len(paths) > 1:
+        away = plain(paths[-1]) == "/dev/null"
+        for path in paths[:-1]:
             reason = critical_reason(path, invocation.directory)
             if reason is not None and (away or not is_here_or_above(path)):
                 return f"{reason} would be moved away"
-    return _writer(invocation)
+    return overwritten(invocation)
 
 
 def _rsync(invocation: Invocation) -> str | None:
     if not any(plain(word).startswith(("--delete", "--remove-source")) for word in invocation.argv):
         return None
-    operands = _operands(invocation)
+    paths = operands(invocation)
     moves = any(plain(word).startswith("--remove-source") for word in invocation.argv)
-    touched = operands[:-1] if moves else operands[-1:]
+    touched = paths[:-1] if moves else paths[-1:]
     reason = next(filter(None, (critical_reason(path, invocation.directory) for path in touched)), None)
     return f"rsync would delete in {reason}" if reason is not None else None
 
@@ -190,58 +120,15 @@ def _archiver(invocation: Invocation) -> str | None:
     words = [plain(word) for word in invocation.argv[1:]]
     moves = bool({"--remove-files", "--move", "-sdel"} & set(words))
     if basename(invocation.argv[0]) == "zip":
-        moves = moves or "m" in _flags(invocation)
-    reason = _critical(invocation) if moves else None
+        moves = moves or "m" in flags(invocation)
+    reason = critical(invocation) if moves else None
     return f"{reason} would be removed after packing" if reason is not None else None
 
 
 def _account(invocation: Invocation) -> str | None:
     words = [plain(word) for word in invocation.argv[1:]]
-    home = "r" in _flags(invocation) or any(word.startswith("--remove") for word in words)
+    home = "r" in flags(invocation) or any(word.startswith("--remove") for word in words)
     return "a home directory would be removed" if home else None
-
-
-def _partition(invocation: Invocation) -> str | None:
-    words = [plain(word) for word in invocation.argv[1:]]
-    changes = {
-        "mklabel",
-        "mkpart",
-        "rm",
-        "--zap-all",
-        "-Z",
-        "-o",
-        "--clear",
-        "luksFormat",
-        "erase",
-        "luksErase",
-        "destroy",
-        "format",
-        "sanitize",
-        "--zero-superblock",
-        "eraseDisk",
-        "eraseVolume",
-        "secureErase",
-        "--wipefs",
-        "--delete",
-    }
-    harmless = {
-        "-l",
-        "--list",
-        "-h",
-        "--help",
-        "print",
-        "-p",
-        "status",
-        "luksDump",
-        "luksOpen",
-        "open",
-        "close",
-        "luksClose",
-    }
-    if changes & set(words):
-        return "a disk would be partitioned anew"
-    device = any(_DISK.match(word) for word in words)
-    return "a disk would be changed" if device and not harmless & set(words) else None
 
 
 def _kill(invocation: Invocation) -> str | None:
@@ -255,8 +142,8 @@ def _kill(invocation: Invocation) -> str | None:
 
 
 def _pkill(invocation: Invocation) -> str | None:
-    operands = [plain(word) for word in _operands(invocation)]
-    if bool(operands) and operands[-1] in (".", ".*", "", "*"):
+    patterns = [plain(word) for word in operands(invocation)]
+    if bool(patterns) and patterns[-1] in (".", ".*", "", "*"):
         return "every process would be killed"
     users = {"-u", "-U", "--euid", "--uid", "--user"}
     words = [plain(word) for word in invocation.argv[1:]]
@@ -278,26 +165,22 @@ def _init(invocation: Invocation) -> str | None:
 
 def _systemctl(invocation: Invocation) -> str | None:
     verbs = {"poweroff", "reboot", "halt", "rescue", "emergency", "kexec", "soft-reboot", "suspend", "hibernate"}
-    return "the machine would stop" if {plain(word) for word in _operands(invocation)} & verbs else None
+    return "the machine would stop" if {plain(word) for word in operands(invocation)} & verbs else None
 
 
 def _crontab(invocation: Invocation) -> str | None:
-    return "all scheduled jobs would be removed" if "r" in _flags(invocation) else None
-
-
-def _formats(_: Invocation) -> str | None:
-    return "a disk would be formatted"
+    return "all scheduled jobs would be removed" if "r" in flags(invocation) else None
 
 
 def _removes(invocation: Invocation) -> str | None:
-    reason = _critical(invocation)
+    reason = critical(invocation)
     return f"{reason} would be removed" if reason is not None else None
 
 
 def _netcat(invocation: Invocation) -> str | None:
     return (
         "a shell would be handed to the network"
-        if re.search(r"[ec]", _flags(invocation)) and "sh" in str(invocation)
+        if re.search(r"[ec]", flags(invocation)) and "sh" in str(invocation)
         else None
     )
 
@@ -307,28 +190,16 @@ def _github(invocation: Invocation) -> str | None:
     return "a repository would be deleted" if words == ["repo", "delete"] else None
 
 
-_CHECKS: Final[dict[str, _Check]] = {
+_CHECKS: Final[dict[str, Check]] = {
+    **machine_storage.CHECKS,
     "find": _find,
     "gfind": _find,
     "rm": _rm,
-    "unlink": _truncate,
-    "sed": _edits,
-    "gsed": _edits,
-    "perl": _edits,
-    "dd": _dd,
     "chmod": _permissions,
     "chown": _permissions,
     "chgrp": _permissions,
     "setfacl": _permissions,
     "chattr": _permissions,
-    "truncate": _truncate,
-    "shred": _shred,
-    "srm": _shred,
-    "wipe": _shred,
-    "tee": _writer,
-    "cp": _writer,
-    "install": _writer,
-    "ln": _writer,
     "mv": _mv,
     "rsync": _rsync,
     "tar": _archiver,
@@ -338,13 +209,6 @@ _CHECKS: Final[dict[str, _Check]] = {
     "7za": _archiver,
     "fd": _fd,
     "fdfind": _fd,
-    "lvremove": _formats,
-    "vgremove": _formats,
-    "pvremove": _formats,
-    "zpool": _partition,
-    "zfs": _partition,
-    "mdadm": _partition,
-    "nvme": _partition,
     "userdel": _account,
     "deluser": _account,
     "rimraf": _removes,
@@ -352,16 +216,6 @@ _CHECKS: Final[dict[str, _Check]] = {
     "trash-put": _removes,
     "gio": _removes,
     "del-cli": _removes,
-    "parted": _partition,
-    "fdisk": _partition,
-    "sfdisk": _partition,
-    "gdisk": _partition,
-    "sgdisk": _partition,
-    "cfdisk": _partition,
-    "cryptsetup": _partition,
-    "hdparm": _partition,
-    "diskutil": _partition,
-    "badblocks": _partition,
     "kill": _kill,
     "pkill": _pkill,
     "killall": _pkill,
@@ -385,9 +239,7 @@ def check(invocation: Invocation) -> str | None:
     """The reason to refuse this command under the strict profile, or None."""
     for operator, target in invocation.targets:
         path = plain(target)
-        if _DISK.match(path) or path == "/proc/sysrq-trigger":
-            return f"{path} would be overwritten"
-        if operator in (">", ">|", "&>") and (_GIT_FILES.fullmatch(path) or _ACCOUNTS.fullmatch(path)):
+        if is_disk(path) or path == "/proc/sysrq-trigger" or (operator in (">", ">|", "&>") and is_storage(path)):
             return f"{path} would be overwritten"
         if path.startswith(("/dev/tcp/", "/dev/udp/")) and invocation.argv and basename(invocation.argv[0]) in SHELLS:
             return "a shell would be handed to the network"
@@ -397,9 +249,7 @@ def check(invocation: Invocation) -> str | None:
     network = _runs_network_text(invocation, name)
     if network is not None:
         return network
-    if name.startswith("mkfs") or name in _FORMATTERS:
-        return _formats(invocation)
-    found = _CHECKS.get(name)
+    found = _CHECKS.get("mkfs" if name.startswith("mkfs") else name)
     return found(invocation) if found is not None else None
 
 

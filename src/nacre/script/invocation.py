@@ -3,9 +3,10 @@
 Values only. Wrappers are listed too: `sudo rm x` yields an invocation of sudo and one of rm.
 """
 
+import re
 from dataclasses import dataclass
 
-from nacre.script.alphabet import show
+from nacre.script.alphabet import plain, show
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,16 @@ class Invocation:
 
     def __str__(self) -> str:
         return " ".join(show(word) for word in self.argv)
+
+
+def operands(invocation: Invocation) -> list[str]:
+    """The words behind the program that are no options."""
+    return [word for word in invocation.argv[1:] if not word.startswith("-")]
+
+
+def flags(invocation: Invocation) -> str:
+    """The letters of all its short options."""
+    return "".join(plain(word)[1:] for word in invocation.argv[1:] if re.fullmatch(r"-[A-Za-z0-9]+", plain(word)))
 
 
 @dataclass(frozen=True, slots=True)

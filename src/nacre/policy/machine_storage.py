@@ -1,0 +1,174 @@
+"""The storage part of rule `extended`: what overwrites, empties or reformats disks, account files and repository data.
+
+Kept apart from `machine.py`, which is about everything else; one function per kind of program, and their table.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from nacre.policy.paths import critical_reason
+from nacre.script.alphabet import plain
+from nacre.script.inner import basename
+from nacre.script.invocation import Invocation, operands
+
+Check: TypeAlias = Callable[[Invocation], str | None]
+_DISK: Final = re.compile(r"/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|md|dm-|loop|mem|kmem|port)\w*")
+_ACCOUNTS: Final = re.compile(r"/etc/(?:passwd|shadow|group|gshadow|sudoers(?:\.d/.*)?|fstab|hosts|ssh/sshd_config)")
+GIT_FILES: Final = re.compile(
+    r"(?:.*/)?\.git/(?:HEAD|index|config|packed-refs|ORIG_HEAD|objects(?:/.*)?|refs(?:/.*)?|logs(?:/.*)?)"
+)
+
+
+def is_disk(path: str) -> bool:
+    """Whether the path is a disk, or memory, as a device."""
+    return _DISK.match(path) is not None
+
+
+def is_storage(path: str) -> bool:
+    """Whether the path is a disk, an account file or repository data."""
+    return is_disk(path) or _ACCOUNTS.fullmatch(path) is not None or GIT_FILES.fullmatch(path) is not None
+
+
+def critical(invocation: Invocation) -> str | None:
+    """Why one of the operands must not be touched as a whole, or None."""
+    for path in operands(invocation):
+        reason = critical_reason(path, invocation.directory)
+        if reason is not None:
+            return reason
+    return None
+
+
+def _dd(invocation: Invocation) -> str | None:
+    for word in invocation.argv[1:]:
+        name, _, path = plain(word).partition("=")
+        if name == "of" and is_storage(path):
+            return f"dd would overwrite {path}"
+    return None
+
+
+def _truncate(invocation: Invocation) -> str | None:
+    for path in map(plain, operands(invocation)):
+        if is_storage(path):
+            return f"{path} would be emptied"
+    return None
+
+
+def _shred(invocation: Invocation) -> str | None:
+    return (
+        critical(invocation)
+        or _truncate(invocation)
+        or next(
+            (
+                f"{plain(path)} cannot be restored"
+                for path in operands(invocation)
+                if re.search(r"/\.(?:ssh|gnupg)(?:/|$)", plain(path))
+            ),
+            None,
+        )
+    )
+
+
+def overwritten(invocation: Invocation) -> str | None:
+    """tee, cp, install: the target is a disk, an account file or repository data."""
+    for path in map(
+        plain, operands(invocation)[-1:] if basename(invocation.argv[0]) != "tee" else operands(invocation)
+    ):
+        if is_storage(path):
+            return f"{path} would be overwritten"
+    return None
+
+
+def _edits(invocation: Invocation) -> str | None:
+    in_place = any(re.match(r"-\w{0,8}i|--in-place", plain(word)) for word in invocation.argv[1:])
+    return overwritten(invocation) if in_place else None
+
+
+def _partition(invocation: Invocation) -> str | None:
+    words = [plain(word) for word in invocation.argv[1:]]
+    changes = {
+        "mklabel",
+        "mkpart",
+        "rm",
+        "--zap-all",
+        "-Z",
+        "-o",
+        "--clear",
+        "luksFormat",
+        "erase",
+        "luksErase",
+        "destroy",
+        "format",
+        "sanitize",
+        "--zero-superblock",
+        "eraseDisk",
+        "eraseVolume",
+        "secureErase",
+        "--wipefs",
+        "--delete",
+    }
+    harmless = {
+        "-l",
+        "--list",
+        "-h",
+        "--help",
+        "print",
+        "-p",
+        "status",
+        "luksDump",
+        "luksOpen",
+        "open",
+        "close",
+        "luksClose",
+    }
+    if changes & set(words):
+        return "a disk would be partitioned anew"
+    device = any(is_disk(word) for word in words)
+    return "a disk would be changed" if device and not harmless & set(words) else None
+
+
+def _formats(_: Invocation) -> str | None:
+    return "a disk would be formatted"
+
+
+CHECKS: Final[dict[str, Check]] = {
+    "unlink": _truncate,
+    "sed": _edits,
+    "gsed": _edits,
+    "perl": _edits,
+    "dd": _dd,
+    "truncate": _truncate,
+    "shred": _shred,
+    "srm": _shred,
+    "wipe": _shred,
+    "tee": overwritten,
+    "cp": overwritten,
+    "install": overwritten,
+    "ln": overwritten,
+    "lvremove": _formats,
+    "vgremove": _formats,
+    "pvremove": _formats,
+    "zpool": _partition,
+    "zfs": _partition,
+    "mdadm": _partition,
+    "nvme": _partition,
+    "parted": _partition,
+    "fdisk": _partition,
+    "sfdisk": _partition,
+    "gdisk": _partition,
+    "sgdisk": _partition,
+    "cfdisk": _partition,
+    "cryptsetup": _partition,
+    "hdparm": _partition,
+    "diskutil": _partition,
+    "badblocks": _partition,
+    "mkfs": _formats,
+    "mke2fs": _formats,
+    "mkswap": _formats,
+    "wipefs": _formats,
+    "blkdiscard": _formats,
+    "newfs": _formats,
+    "mkdosfs": _formats,
+    "mkntfs": _formats,
+    "zpool-destroy": _formats,
+}
