@@ -1,0 +1,65 @@
+"""Frames of a session's shell: whole or nothing, whatever else is on the socket."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nacre.sessions.framing import MOST_BYTES, Frame, Frames
+
+WHOLE = b"n1\x000 1 0\x0042\x00/a dir\n\x00n1\x00"
+
+
+def expecting(nonce: str) -> Frames:
+    frames = Frames()
+    frames.expect(nonce)
+    return frames
+
+
+def test_a_frame_is_status_last_process_and_directory() -> None:
+    frame = expecting("n1").feed(WHOLE)
+    assert frame == Frame("0 1 0", "42", "/a dir", "")
+    assert frame.codes == [0, 1, 0]
+
+
+@given(st.lists(st.integers(0, len(WHOLE)), max_size=6), st.binary(max_size=20).filter(lambda data: b"n1" not in data))
+def test_a_frame_is_the_same_in_any_pieces_and_after_any_noise(cuts: list[int], noise: bytes) -> None:
+    data = noise + WHOLE
+    frames = expecting("n1")
+    found = []
+    edges = [0, *sorted(cut for cut in cuts if cut < len(data)), len(data)]
+    for start, end in zip(edges, edges[1:], strict=False):
+        if data[start:end]:
+            found.append(frames.feed(data[start:end]))
+    assert [frame for frame in found if frame is not None] == [Frame("0 1 0", "42", "/a dir", "")]
+
+
+def test_the_frame_of_another_turn_is_none() -> None:
+    frames = expecting("n2")
+    assert frames.feed(WHOLE) is None
+    assert frames.feed(b"n2\x003\x00\x00/\n\x00n2\x00") == Frame("3", "", "/", "")
+
+
+@pytest.mark.parametrize(
+    ("rest", "cwd", "trap"),
+    [
+        (b"/\n", "/", ""),
+        (b"/line\nbreak\n", "/line\nbreak", ""),
+        (b"/\ntrap -- 'echo bye' EXIT\n", "/", "trap -- 'echo bye' EXIT\n"),
+        (b"/\ntrap -- - EXIT\n", "/", ""),
+        (b"/\xff\n", "/\udcff", ""),
+    ],
+)
+def test_directory_and_trap(rest: bytes, cwd: str, trap: str) -> None:
+    frame = expecting("n").feed(b"n\x000\x00\x00" + rest + b"\x00n\x00")
+    assert frame is not None
+    assert (frame.cwd, frame.exit_trap) == (cwd, trap)
+
+
+def test_a_flood_on_the_socket_is_not_kept() -> None:
+    frames = expecting("n1")
+    for _ in range(40):
+        assert frames.feed(b"x" * 65536) is None
+    assert len(frames._held) <= MOST_BYTES
+    assert frames.feed(WHOLE) is not None
