@@ -59,7 +59,7 @@ class Effort:
     """Seconds after which a large or a concurrent workload counts as hanging."""
 
 
-FULL = Effort(rounds=12, calls=20, large_bytes=1 << 30, large_rounds=3, limit=30.0)
+FULL = Effort(rounds=10, calls=20, large_bytes=1 << 30, large_rounds=3, limit=20.0)
 QUICK = Effort(rounds=3, calls=10, large_bytes=100 << 20, large_rounds=1, limit=5.0)
 
 
@@ -107,6 +107,9 @@ def large(tools: list[RemoteTool], effort: Effort) -> dict[str, Measured]:
                 mine.failure = str(error)
                 continue
             mine.failure = _flaw(answer, effort)
+            if mine.failure:
+                # Its flood may go on, and would be in the way of those that come after it.
+                tool.kill()
             mine.times.append(answer["seconds"])
             mine.growth_bytes = max(mine.growth_bytes, answer.get("growth", 0))
             mine.chars = answer.get("chars", 0)
