@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,7 +31,7 @@ def test_a_frame_is_the_same_in_any_pieces_and_after_any_noise(cuts: list[int], 
     frames = expecting("n1")
     found = []
     edges = [0, *sorted(cut for cut in cuts if cut < len(data)), len(data)]
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in itertools.pairwise(edges):
         if data[start:end]:
             found.append(frames.feed(data[start:end]))
     assert [frame for frame in found if frame is not None] == [Frame("0 1 0", "42", "/a dir", "")]

@@ -20,7 +20,7 @@ from nacre.sessions.quiet import command_words, is_whole
     ],
 )
 def test_plain_scripts_are_quiet(script: str, words: set[str]) -> None:
-    assert command_words(script) == words
+    assert command_words(script) == frozenset(words)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_plain_scripts_are_quiet(script: str, words: set[str]) -> None:
     [
         "cd x", "x=1", "x=1 ls", "export A", "a() { :; }", "echo ${x:=1}", "echo $((x++))", "echo $(ls)", "echo `ls`",
         "ls &", "set -e", "exec ls", ". ./x", "source x", "eval ls", "'cd' x", "c\\d x", "c'd' x", '"cd" x', "$x y",
-        ">out cd x", "2>&1 cd x", "<in cd x", "ls > 'a b' cd", "{ cd x; }", "(cd x)", "if true; then cd x; fi",
+        ">out cd x", "2>&1 cd x", "<in cd x", "{ cd x; }", "(cd x)", "if true; then cd x; fi",
         "printf -v x y", "printf -vx y", "read x", "! cd x", "time cd x", "[[ a ]]", "true; cd x", "true | cd x",
         "true && cd x", "true\ncd x", "trap x EXIT", "echo 'unterminated", "cat <<E\nE", "echo \\", "echo a; # cd",
         "command cd x", "builtin cd x", "alias a=b", "unset x", "umask 0", "shopt -s x", "ls *; c?",
@@ -36,8 +36,7 @@ def test_plain_scripts_are_quiet(script: str, words: set[str]) -> None:
     ],
 )  # fmt: skip
 def test_everything_else_is_not(script: str) -> None:
-    words = command_words(script)
-    assert words is None or script in ("ls > 'a b' cd",)
+    assert command_words(script) is None
 
 
 @pytest.mark.parametrize(
