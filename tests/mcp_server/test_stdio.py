@@ -71,6 +71,14 @@ def test_messages_may_come_in_pieces_and_wait_to_be_read(server: subprocess.Pope
     answers = [hear(server) for _ in range(40)]
     assert sorted(answer["id"] for answer in answers) == list(range(1, 41))
     assert all(answer["result"]["content"][0]["text"].startswith("1\n2\n") for answer in answers)
+    # … also when some that are being written are cancelled: what was begun is finished.
+    for number in range(101, 141):
+        tell(server, call(number, "seq 1 6000"))
+    for number in range(101, 140):
+        cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}}
+        tell(server, json.dumps(cancel).encode() + b"\n")
+    while hear(server)["id"] != 140:
+        pass
 
 
 def test_no_process_below_the_server_has_its_pipes(server: subprocess.Popen[bytes]) -> None:

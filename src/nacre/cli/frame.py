@@ -76,7 +76,7 @@ def dispatch(verb: str, arguments: list[str]) -> int:
     become_unreadable()
 
     def work() -> int:
-        if verb in ("run", "call", "rpc") and not {"-h", "--help"} & set(arguments):
+        if verb in ("run", "call", "rpc", "mcp") and not {"-h", "--help"} & set(arguments):
             _warm()
         if verb in ("run", "call"):
             _load_asyncio()

@@ -7,6 +7,7 @@ only for the very command that it was given for. A client that cannot ask anybod
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from nacre.policy.verdict import Verdict
 
 # The key of our one question among a call's input requests.
 QUESTION = "approval"
+# A call comes back, also when its person does not.
+ANSWER_SECONDS = 600.0
 # What a person sees of a long command.
 COMMAND_CHARACTERS = 2_000
 
@@ -59,9 +62,15 @@ class Asking:
         if self.context.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return self._answered(command, verdict)
         try:
-            answer = await self.context.session.elicit_form(
-                question(command, verdict), SCHEMA, related_request_id=self.context.request_id
-            )
+            async with asyncio.timeout(ANSWER_SECONDS):
+                answer = await self.context.session.elicit_form(
+                    question(command, verdict), SCHEMA, related_request_id=self.context.request_id
+                )
+        except TimeoutError as error:
+            raise DeniedError(
+                f"{verdict.message} (it needs approval, and nobody answered within {ANSWER_SECONDS:g} s)",
+                rule=verdict.rule,
+            ) from error
         except MCPError as error:
             raise DeniedError(
                 f"{verdict.message} (it needs approval, and the client could not ask: {error})", rule=verdict.rule

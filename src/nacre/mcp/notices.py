@@ -10,7 +10,6 @@ import asyncio
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus
@@ -22,7 +21,7 @@ from nacre.tool import Tool
 
 # Of a session whose client never calls again; the jobs themselves stay where they are.
 MOST_WAITING = 100
-MOST_OWNERS = 1_000
+MOST_OWNERS = MOST_WATCHED = 1_000
 
 
 class Notices:
@@ -57,8 +56,8 @@ class Notices:
     async def _tell(self, uri: str) -> None:
         await self.bus.publish(ResourceUpdated(uri=uri))
         await self.bus.publish(ResourcesListChanged())
-        for session in self._watchers.get(uri, []):
-            # A connection that is closed by now drops what it is told.
+        # A job ends once; a connection that is closed by now drops what it is told.
+        for session in self._watchers.pop(uri, []):
             await session.send_resource_updated(uri)
 
     def own(self, job_id: str, session: Session) -> None:
@@ -84,13 +83,16 @@ class Notices:
         self._waiting.pop(session, None)
 
     def watch(self, uri: str, session: ServerSession) -> None:
+        """Tell a connection when this changes; the oldest of too many wishes is forgotten."""
+        self.unwatch(uri, session)
         self._watchers.setdefault(uri, []).append(session)
+        if len(self._watchers) > MOST_WATCHED:
+            del self._watchers[next(iter(self._watchers))]
 
-    def unwatch(self, uri: str, session: Any) -> None:
-        kept = [one for one in self._watchers.get(uri, []) if not _same_connection(one, session)]
-        self._watchers[uri] = kept
-        if not kept:
-            del self._watchers[uri]
+    def unwatch(self, uri: str, session: ServerSession) -> None:
+        kept = [one for one in self._watchers.pop(uri, []) if not _same_connection(one, session)]
+        if kept:
+            self._watchers[uri] = kept
 
 
 def _same_connection(one: ServerSession, other: ServerSession) -> bool:

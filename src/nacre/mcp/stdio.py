@@ -161,47 +161,64 @@ class Lines:
 
 
 class Frames:
-    """What the client gets, one whole line after the other."""
+    """What the client gets, one whole line after the other.
+
+    A frame that was begun is finished, whoever stops waiting for it: half a line would spoil all that follow.
+    """
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
-        self._turn = asyncio.Lock()
-        self._refusals: set[asyncio.Task[None]] = set()
+        self._pending: deque[memoryview] = deque()
+        self._room = asyncio.Event()
+        self._waiting = False
         self._gone = False
 
     async def send(self, item: SessionMessage) -> None:
-        frame = item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
-        async with self._turn:
-            await self._write(memoryview(frame))
+        """Write a message; a client that does not read is waited for."""
+        self._put(item)
+        if self._pending:
+            self._room.clear()
+            await self._room.wait()
 
     def refuse(self, code: int, reason: str) -> None:
         """Tell the client of a line that is no message."""
-        error = JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=code, message=reason))
-        task = asyncio.create_task(self.send(SessionMessage(error)))
-        self._refusals.add(task)
-        task.add_done_callback(self._refusals.discard)
+        self._put(SessionMessage(JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=code, message=reason))))
 
-    async def _write(self, data: memoryview) -> None:
-        while data and not self._gone:
+    def _put(self, item: SessionMessage) -> None:
+        if not self._gone:
+            frame = item.message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+            self._pending.append(memoryview(frame + b"\n"))
+            self._flush()
+
+    def _flush(self) -> None:
+        while self._pending:
             try:
-                data = data[os.write(self._fd, data) :]
+                written = os.write(self._fd, self._pending[0])
             except BlockingIOError:
-                await self._writable()
+                if not self._waiting:
+                    self._waiting = True
+                    asyncio.get_running_loop().add_writer(self._fd, self._flush)
+                return
             except OSError:
                 # Nobody reads any more: what is still said is lost, and the end of stdin is on its way.
                 self._gone = True
+                self._pending.clear()
+                break
+            if written == len(self._pending[0]):
+                self._pending.popleft()
+            else:
+                self._pending[0] = self._pending[0][written:]
+        self._stop_waiting()
+        self._room.set()
 
-    async def _writable(self) -> None:
-        loop = asyncio.get_running_loop()
-        ready = asyncio.Event()
-        loop.add_writer(self._fd, ready.set)
-        try:
-            await ready.wait()
-        finally:
-            loop.remove_writer(self._fd)
+    def _stop_waiting(self) -> None:
+        if self._waiting:
+            self._waiting = False
+            asyncio.get_running_loop().remove_writer(self._fd)
 
     async def aclose(self) -> None:
-        """The descriptor is given back by whoever claimed it."""
+        """The descriptor itself is given back by whoever claimed it."""
+        self._stop_waiting()
 
     async def __aenter__(self) -> Self:
         return self
