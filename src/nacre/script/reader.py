@@ -1,62 +1,31 @@
 """Reading a script: statements, pipelines, lists and compound commands into one flat `Program`.
 
-Invariant: open constructs live on an explicit stack of frames, so depth costs memory, never Python frames. Text that
-is not valid shell is noted in `Program.damage` and read on from the next character; nothing is skipped unseen.
+Invariant: text that is not valid shell is noted in `Program.damage` and read on from the next character; nothing is
+skipped unseen.
 """
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from nacre.script.budget import Budget
+from nacre.script.constructs import BLANK_LINES, Constructs, Frame
 from nacre.script.scanner import END_OF_WORD
-from nacre.script.simple_commands import ASSIGNMENT, REDIRECT, SimpleCommands
-from nacre.script.tree import (
-    Block,
-    BlockKind,
-    Branch,
-    Close,
-    Command,
-    Open,
-    Program,
-    Step,
-    Word,
-)
+from nacre.script.simple_commands import ASSIGNMENT, REDIRECT
+from nacre.script.tree import Branch, Command, Program, Word
 
 _RESERVED: Final = re.compile(
     r"(?:if|then|elif|else|fi|while|until|do|done|for|select|case|esac|function|time|coproc|\{|\}|!|\[\[)(?=[\s;|&()<>]|$)"
 )
 _FUNCTION: Final = re.compile(r"[ \t]*\([ \t]*\)")
 _NAME: Final = re.compile(r"[ \t]*([^\s;|&()<>]+)")
-_BLANK_LINES: Final = re.compile(r"(?:[ \t\r]|\\\n)*")
 _COPROC_NAME: Final = re.compile(r"[ \t]+(?:[A-Za-z_]\w*[ \t]+(?=[{(]))?")
 # Before an option other than -p, `time` is the program, not the keyword.
 _TIME_PROGRAM: Final = re.compile(r"time[ \t]+-(?!p\s|-\s)")
 _DECLARING: Final = frozenset(("declare", "typeset", "local", "export", "readonly", "alias", "eval", "env"))
 
 
-@dataclass(slots=True)
-class _Frame:
-    """One construct that is still open."""
-
-    block: Block | None
-    kind: BlockKind | None = None
-    chain: Block | None = None
-    operator: str = ""
-    head: Command | Block | None = None
-    pipe_pending: bool = False
-    in_pattern: bool = False
-    braces: bool = False
-
-
-class Reader(SimpleCommands):
+class Reader(Constructs):
     """Reads statements; words come from the scanner below it."""
-
-    def __init__(self, source: str, *, nesting: int = 0, budget: Budget | None = None) -> None:
-        super().__init__(source, nesting=nesting, budget=budget)
-        self.steps: list[Step] = []
-        self.frames: list[_Frame] = []
-        self.background = False
 
     def nested_text(self, text: str) -> Program:
         inner = Reader(text, nesting=self.nesting + 1, budget=self.budget)
@@ -67,11 +36,11 @@ class Reader(SimpleCommands):
 
     def read_program(self, closer: str) -> Program:
         outer_steps, outer_frames = self.steps, self.frames
-        self.steps, self.frames = [], [_Frame(None)]
+        self.steps, self.frames = [], [Frame(None)]
         damage = len(self.damage)
         while self._read_statement(closer):
             self.budget.tick()
-        self._end_statement()
+        self.end_statement()
         program = Program(self.source, self.steps, self.damage[damage:], self.background)
         self.steps, self.frames = outer_steps, outer_frames
         return program
@@ -85,7 +54,7 @@ class Reader(SimpleCommands):
             if self.pending:
                 self.read_heredocs()
             while len(self.frames) > 1:
-                self._pop()
+                self.pop()
             return False
         source, frame = self.source, self.frames[-1]
         char = source[self.pos]
@@ -106,12 +75,12 @@ class Reader(SimpleCommands):
     def _skip_lines(self) -> None:
         source = self.source
         while True:
-            match = _BLANK_LINES.match(source, self.pos)
+            match = BLANK_LINES.match(source, self.pos)
             if match is not None:
                 self.pos = match.end()
             char = source[self.pos : self.pos + 1]
             if char == "\n":
-                self._end_statement(keep_pipe=True)
+                self.end_statement(keep_pipe=True)
                 self.pos += 1
                 if self.pending:
                     self.read_heredocs()
@@ -125,30 +94,30 @@ class Reader(SimpleCommands):
         if self.source.startswith("((", self.pos):
             arithmetic = self._arithmetic(self.pos + 2)
             if arithmetic is not None:
-                self._leaf("arithmetic", [arithmetic], self.source[arithmetic.start : arithmetic.end - 2])
+                self.leaf("arithmetic", [arithmetic], self.source[arithmetic.start : arithmetic.end - 2])
                 return
-        self._push("subshell")
+        self.push("subshell")
         self.pos += 1
 
     def _closing_paren(self, closer: str) -> bool:
         if self.frames[-1].kind == "subshell":
             self.pos += 1
-            self._close_compound()
+            self.close_compound()
             return True
         self.pos += 1
         if closer == ")":
             if len(self.frames) > 1:
                 self.damage.append(self.pos - 1)
             while len(self.frames) > 1:
-                self._pop()
+                self.pop()
             return False
         self.damage.append(self.pos - 1)
-        self._end_statement()
+        self.end_statement()
         return True
 
-    def _stray_operator(self, frame: _Frame) -> None:
+    def _stray_operator(self, frame: Frame) -> None:
         if self.source.startswith(";;", self.pos) or self.source.startswith(";&", self.pos):
-            self._end_statement()
+            self.end_statement()
             if frame.kind == "case":
                 frame.in_pattern = True
             else:
@@ -160,10 +129,10 @@ class Reader(SimpleCommands):
             self._simple_command()
             return
         self.damage.append(self.pos)
-        self._end_statement()
+        self.end_statement()
         self.pos += 1
 
-    def _reserved(self, word: str, frame: _Frame) -> bool:
+    def _reserved(self, word: str, frame: Frame) -> bool:
         """Handle a reserved word; False when it is an ordinary word here."""
         kind = frame.kind
         start = self.pos
@@ -174,14 +143,14 @@ class Reader(SimpleCommands):
             case "!" | "then" | "do" | "time" | "elif" | "else" | "coproc":
                 self._lead(word, frame)
             case "if":
-                self._push("if")
+                self.push("if")
             case "while" | "until":
-                self._push("loop")
+                self.push("loop")
             case "{":
                 if kind == "for" and not frame.braces:
                     frame.braces = True
                 else:
-                    self._push("group")
+                    self.push("group")
             case "for" | "select":
                 self._for()
             case "case":
@@ -191,25 +160,25 @@ class Reader(SimpleCommands):
                 self.pos = name.end() if name is not None else self.pos
                 parens = _FUNCTION.match(self.source, self.pos)
                 self.pos = parens.end() if parens is not None else self.pos
-                self._push("function", name=name.group(1) if name is not None else "")
+                self.push("function", name=name.group(1) if name is not None else "")
             case "[[":
                 self._test()
             case _:
                 expected = {"fi": ("if",), "done": ("loop", "for"), "esac": ("case",), "}": ("group", "for")}[word]
                 if kind in expected:
-                    self._close_compound()
+                    self.close_compound()
                 elif word == "}":
                     self.pos = start
                     self.damage.append(start)
                     return False
                 else:
                     self.damage.append(start)
-                    self._end_statement()
+                    self.end_statement()
         return True
 
-    def _lead(self, word: str, frame: _Frame) -> None:
+    def _lead(self, word: str, frame: Frame) -> None:
         if word in ("then", "elif", "else", "do"):
-            self._end_statement()
+            self.end_statement()
         if word == "time":
             match = re.compile(r"(?:[ \t]+(?:-p|--)(?=\s))*").match(self.source, self.pos)
             self.pos = match.end() if match is not None else self.pos
@@ -227,7 +196,7 @@ class Reader(SimpleCommands):
         self.skip_blanks()
         if self.source.startswith("((", self.pos):
             arithmetic = self._arithmetic(self.pos + 2)
-            self._push("loop", words=[arithmetic] if arithmetic is not None else None)
+            self.push("loop", words=[arithmetic] if arithmetic is not None else None)
             frame = self.frames[-1]
             self.skip_blanks()
             if self.source.startswith(";", self.pos):
@@ -239,7 +208,7 @@ class Reader(SimpleCommands):
             return
         name = _NAME.match(self.source, self.pos)
         self.pos = name.end() if name is not None else self.pos
-        block = self._push("for", name=name.group(1) if name is not None else "")
+        block = self.push("for", name=name.group(1) if name is not None else "")
         self._skip_lines()
         if re.compile(r"in(?=[\s;]|$)").match(self.source, self.pos):
             self.pos += 2
@@ -263,7 +232,7 @@ class Reader(SimpleCommands):
     def _case(self) -> None:
         self.skip_blanks()
         subject = self.read_word() if self.source[self.pos : self.pos + 1] not in ("", *END_OF_WORD) else None
-        self._push("case", words=[subject] if subject is not None else [])
+        self.push("case", words=[subject] if subject is not None else [])
         self._skip_lines()
         if re.compile(r"in(?=\s|$)").match(self.source, self.pos):
             self.pos += 2
@@ -271,11 +240,11 @@ class Reader(SimpleCommands):
             self.damage.append(self.pos)
         self.frames[-1].in_pattern = True
 
-    def _case_pattern(self, frame: _Frame) -> None:
+    def _case_pattern(self, frame: Frame) -> None:
         if re.compile(r"esac(?=[\s;|&()<>]|$)").match(self.source, self.pos):
             self.pos += 4
             frame.in_pattern = False
-            self._close_compound()
+            self.close_compound()
             return
         words: list[Word] = []
         if self.source[self.pos] == "(":
@@ -312,7 +281,7 @@ class Reader(SimpleCommands):
                 self.pos += 1
             else:
                 words.append(self.read_word())
-        self._leaf("test", words)
+        self.leaf("test", words)
 
     def _skip_test_blanks(self) -> None:
         while self.pos < self.size and self.source[self.pos] in " \t\n":
@@ -352,8 +321,8 @@ class Reader(SimpleCommands):
                 self.pos += 1
                 break
         command.end = self.pos
-        self._emit(command)
-        self._after()
+        self.emit(command)
+        self.after()
 
     def _function_or_damage(self, command: Command) -> bool:
         parens = _FUNCTION.match(self.source, self.pos)
@@ -362,118 +331,8 @@ class Reader(SimpleCommands):
             return False
         word = command.words[0]
         self.pos = parens.end()
-        self._push("function", name=self.source[word.start : word.end])
+        self.push("function", name=self.source[word.start : word.end])
         return True
-
-    def _emit(self, head: Command | Block) -> None:
-        frame = self.frames[-1]
-        if frame.pipe_pending:
-            head.pipe_in = True
-            frame.pipe_pending = False
-        frame.head = head
-        self.steps.append(head if isinstance(head, Command) else Open(head))
-
-    def _push(self, kind: BlockKind, *, name: str = "", words: list[Word] | None = None) -> Block:
-        block = Block(kind, self.pos, name, words)
-        self._emit(block)
-        self.frames.append(_Frame(block, kind))
-        return block
-
-    def _leaf(self, kind: BlockKind, words: list[Word], name: str = "") -> None:
-        block = Block(kind, self.pos, name, words)
-        self._emit(block)
-        self.steps.append(Close(block))
-        self._after(block)
-
-    def _pop(self) -> Block | None:
-        self._end_statement()
-        block = self.frames.pop().block
-        if block is not None:
-            self.steps.append(Close(block))
-        return block
-
-    def _close_compound(self) -> None:
-        block = self._pop()
-        self._after(block)
-        if self.frames[-1].kind == "function":
-            inner = self.frames[-1].head
-            if inner is block:
-                function = self._pop()
-                if function is not None and block is not None:
-                    function.redirects = block.redirects
-                self._connect()
-
-    def _after(self, block: Block | None = None) -> None:
-        """Read what may follow a finished command: redirections of a compound, then a connector."""
-        if block is not None:
-            while True:
-                self.skip_blanks()
-                match = REDIRECT.match(self.source, self.pos)
-                if match is None:
-                    break
-                self.read_redirect(match, block.redirects)
-            if self.frames[-1].kind == "function":
-                return
-        self._connect()
-
-    def _connect(self) -> None:
-        self.skip_blanks()
-        source, frame = self.source, self.frames[-1]
-        char = source[self.pos : self.pos + 1]
-        if source.startswith(("&&", "||"), self.pos):
-            operator = source[self.pos : self.pos + 2]
-            self.pos += 2
-            if frame.chain is not None and not operator == frame.operator == "&&":
-                # After `a && b || c` both b and c may be what has run; after `a && b && c` all have.
-                self.steps.append(Close(frame.chain))
-                frame.chain = None
-            frame.operator = operator
-            if frame.chain is None:
-                frame.chain = Block("chain", self.pos)
-                self.steps.append(Open(frame.chain))
-            frame.head = None
-            frame.pipe_pending = False
-            self._skip_continuation()
-        elif char == "|":
-            self.pos += 2 if source.startswith("|&", self.pos) else 1
-            if frame.head is not None:
-                frame.head.pipe_out = True
-            frame.pipe_pending = True
-            self._skip_continuation()
-        elif source.startswith((";;", ";&"), self.pos):
-            return
-        elif char in (";", "&"):
-            self.background = self.background or char == "&"
-            self._end_statement()
-            self.pos += 1
-
-    def _skip_continuation(self) -> None:
-        """After an operator the command may go on in the next line."""
-        while True:
-            match = _BLANK_LINES.match(self.source, self.pos)
-            self.pos = match.end() if match is not None else self.pos
-            char = self.source[self.pos : self.pos + 1]
-            if char == "\n":
-                self.pos += 1
-                if self.pending:
-                    self.read_heredocs()
-            elif char == "#":
-                end = self.source.find("\n", self.pos)
-                self.pos = self.size if end < 0 else end
-            else:
-                return
-
-    def _end_statement(self, *, keep_pipe: bool = False) -> None:
-        frame = self.frames[-1]
-        if frame.pipe_pending:
-            if keep_pipe:
-                return
-            frame.pipe_pending = False
-            self.damage.append(self.pos)
-        if frame.chain is not None:
-            self.steps.append(Close(frame.chain))
-            frame.chain = None
-        frame.head = None
 
 
 def read(source: str, budget: Budget | None = None) -> Program:
