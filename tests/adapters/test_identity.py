@@ -14,7 +14,7 @@ import pytest
 
 from nacre import InvalidRequestError
 from nacre.adapters.identity import User, access_files, may_execute, user_named
-from nacre.adapters.program import profile, run_program
+from nacre.adapters.program import program_profile, run_program
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
 
@@ -54,7 +54,7 @@ def test_others_can_act_as_themselves_only() -> None:
 async def test_a_program_runs_as_the_user_with_no_power_of_root() -> None:
     user = nobody()
     command = "id -u; id -g; id -G; grep -E 'CapEff' /proc/self/status; echo $HOME $USER $LOGNAME"
-    result = await run_program(["sh", "-c", command], profile("test", limit_bytes=1000), cwd="/", user=user)
+    result = await run_program(["sh", "-c", command], program_profile("test", limit_bytes=1000), cwd="/", user=user)
     groups = " ".join(map(str, user.groups))
     assert result.text == (f"{user.uid}\n{user.gid}\n{groups}\nCapEff:\t0000000000000000\n{user.home} nobody nobody\n")
 

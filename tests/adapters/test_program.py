@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from nacre import DeniedError, Exited, InvalidRequestError, ShellResult, Signalled, TimedOut
-from nacre.adapters.program import profile, run_program
+from nacre.adapters.program import program_profile, run_program
 
-PROFILE = profile("test", limit_bytes=1000)
+PROFILE = program_profile("test", limit_bytes=1000)
 
 
 async def run(*argv: str, **options: object) -> ShellResult:
@@ -28,7 +28,9 @@ async def test_streams_are_apart_unless_they_are_wanted_together() -> None:
     apart = await run("sh", "-c", script)
     assert apart.stderr is not None
     assert (apart.text, apart.stderr.text) == ("out\n", "err\n")
-    together = await run_program(["sh", "-c", script], profile("test", limit_bytes=1000, streams="merged"), cwd="/")
+    together = await run_program(
+        ["sh", "-c", script], program_profile("test", limit_bytes=1000, streams="merged"), cwd="/"
+    )
     assert (together.text, together.stderr) == ("out\nerr\n", None)
 
 

@@ -81,6 +81,11 @@ def test_an_agent_that_is_run_without_awaiting_it() -> None:
     assert part.model_response_str().startswith("hi\n")
 
 
+def test_two_tools_of_one_name_are_refused() -> None:
+    with pytest.raises(nacre.InvalidRequestError, match="different names, got modes: bash, basic: bash"):
+        ShellToolset(nacre.Tool("modes"), nacre.Tool("basic"))
+
+
 class Watched(nacre.Tool):
     """A tool that counts how often it was closed."""
 

@@ -29,7 +29,7 @@ from inspect_ai.util._subprocess import max_subprocesses_context_var
 from pydantic import BaseModel
 
 from nacre.adapters.identity import User, access_files, may_execute, user_named
-from nacre.adapters.program import profile, run_program
+from nacre.adapters.program import program_profile, run_program
 from nacre.contracts.basic import NOT_EXECUTABLE
 from nacre.errors import BackendError, DeniedError, InvalidRequestError, WorkingDirectoryError
 from nacre.result import Lost, ShellResult, Stopped, TimedOut
@@ -117,25 +117,7 @@ class NacreSandboxEnvironment(SandboxEnvironment):
         for survivor in result.survivors:
             with contextlib.suppress(ProcessLookupError):
                 self._left.append((survivor.pid, os.pidfd_open(survivor.pid)))
-        return self._answer(result, cmd, env or {}, directory, who)
-
-    def _answer(
-        self, result: ShellResult, cmd: list[str], env: dict[str, str], directory: str, user: User | None
-    ) -> ExecResult[str]:
-        assert result.stderr is not None
-        match result.outcome:
-            case TimedOut(limit):
-                raise TimeoutError(f"the command ran longer than {limit:g} s and was killed with all its processes")
-            case Stopped() | Lost():
-                raise SandboxUnavailableError(f"how the command ended is not known: {result.outcome}")
-        code = result.exit_code
-        assert code is not None
-        if code == NOT_EXECUTABLE and (found := _find(cmd[0], env, directory)) and not may_execute(user, found):
-            raise PermissionError(f"{found} may not be executed")
-        for output in (result.output, result.stderr):
-            if output.truncation is not None:
-                raise OutputLimitExceededError(SandboxEnvironmentLimits.MAX_EXEC_OUTPUT_SIZE_STR, output.text)
-        return ExecResult(code == 0, code, result.output.text, result.stderr.text)
+        return _answer(result, cmd, env or {}, directory, who)
 
     async def write_file(self, file: str, contents: str | bytes) -> None:
         path = self._path(file)
@@ -174,13 +156,32 @@ async def _run(cmd: list[str], **options: Any) -> ShellResult:
     """Run the command; what kept it from running is told as the framework's own errors."""
     limit = SandboxEnvironmentLimits.MAX_EXEC_OUTPUT_SIZE
     try:
-        return await run_program(cmd, profile("inspect", limit_bytes=limit), **options)
+        return await run_program(cmd, program_profile("inspect", limit_bytes=limit), **options)
     except DeniedError as error:
         raise PermissionError(str(error)) from error
     except WorkingDirectoryError as error:
         raise FileNotFoundError(str(error)) from error
     except BackendError as error:
         raise SandboxUnavailableError(str(error)) from error
+
+
+def _answer(
+    result: ShellResult, cmd: list[str], env: dict[str, str], directory: str, user: User | None
+) -> ExecResult[str]:
+    assert result.stderr is not None
+    match result.outcome:
+        case TimedOut(limit):
+            raise TimeoutError(f"the command ran longer than {limit:g} s and was killed with all its processes")
+        case Stopped() | Lost():
+            raise SandboxUnavailableError(f"how the command ended is not known: {result.outcome}")
+    code = result.exit_code
+    assert code is not None
+    if code == NOT_EXECUTABLE and (found := _find(cmd[0], env, directory)) and not may_execute(user, found):
+        raise PermissionError(f"{found} may not be executed")
+    for output in (result.output, result.stderr):
+        if output.truncation is not None:
+            raise OutputLimitExceededError(SandboxEnvironmentLimits.MAX_EXEC_OUTPUT_SIZE_STR, output.text)
+    return ExecResult(code == 0, code, result.output.text, result.stderr.text)
 
 
 @contextlib.asynccontextmanager

@@ -25,7 +25,7 @@ from nacre.running import check_timeout
 NO_LIMIT_SECONDS = 7 * 24 * 3600.0
 
 
-def profile(contract: str, *, limit_bytes: int, streams: Streams = "split") -> Profile:
+def program_profile(contract: str, *, limit_bytes: int, streams: Streams = "split") -> Profile:
     """How programs are run: all output up to the limit is at hand, beyond it the newest."""
 
     def view(captured: Captured, selection: Selection = EVERYTHING) -> Output:

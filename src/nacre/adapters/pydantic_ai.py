@@ -12,6 +12,7 @@ from pydantic_ai import RunContext, ToolDefinition, ToolReturn
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 from pydantic_core import SchemaValidator, core_schema
 
+from nacre.errors import InvalidRequestError
 from nacre.tool import Tool
 
 # The contract checks what the model sent, and answers with more than a validator could say.
@@ -23,6 +24,9 @@ class ShellToolset(AbstractToolset[Any]):
 
     def __init__(self, *tools: Tool, id: str | None = None) -> None:
         self._tools = {tool.schema()["name"]: tool for tool in tools}
+        if len(self._tools) < len(tools):
+            named = ", ".join(f"{tool.contract}: {tool.schema()['name']}" for tool in tools)
+            raise InvalidRequestError(f"the tools of a toolset need different names, got {named}", field="tools")
         self._id = id
         self._runs = 0
 

@@ -45,7 +45,7 @@ from swerex.runtime.abstract import (
     WriteFileResponse,
 )
 
-from nacre.adapters.program import NO_LIMIT_SECONDS, profile, run_program
+from nacre.adapters.program import NO_LIMIT_SECONDS, program_profile, run_program
 from nacre.command import SHELL, Streams
 from nacre.errors import RefusedError
 from nacre.output.decode import decode
@@ -143,7 +143,7 @@ class NacreRuntime(AbstractRuntime):
     async def _check_syntax(self, command: str) -> None:
         """Nothing of a command is run when bash cannot read all of it."""
         result = await run_program(
-            [SHELL, "-n"], profile("swe-rex", limit_bytes=LIMIT_BYTES), cwd=self._cwd, input=f"{command}\n"
+            [SHELL, "-n"], program_profile("swe-rex", limit_bytes=LIMIT_BYTES), cwd=self._cwd, input=f"{command}\n"
         )
         assert result.stderr is not None
         if not result.ok:
@@ -178,7 +178,7 @@ class NacreRuntime(AbstractRuntime):
         try:
             result = await run_program(
                 _argv(command),
-                profile("swe-rex", limit_bytes=LIMIT_BYTES, streams=streams),
+                program_profile("swe-rex", limit_bytes=LIMIT_BYTES, streams=streams),
                 cwd=os.path.join(self._cwd, command.cwd or ""),
                 env=command.env,
                 timeout=command.timeout,
