@@ -318,3 +318,15 @@ async def test_a_status_that_was_not_told_is_not_guessed(work: Path) -> None:
         "Command failed: missing exit status (the client told neither an exit code nor a signal)"
     )
     assert (reply.is_error, editor.panes) == (True, {})
+
+
+async def test_terminals_that_raise_what_they_should_not_hold_nobody(work: Path) -> None:
+    class Broken(ClientTerminals):
+        async def wait(self, terminal_id: str) -> Any:
+            raise KeyError(terminal_id)
+
+    async with editing(work) as (wire, editor):
+        tool = Tool("workspace", cwd=work, terminal=Broken(wire.agent_side, "s"))
+        reply = await tool.call({"command": "sleep 1000"})
+        assert (reply.is_error, reply.text) == (True, "the client's terminals failed: KeyError('t1')")
+        assert editor.panes == {}

@@ -152,6 +152,8 @@ class TerminalProcess:
             ending = await self._execute()
         except NacreError as error:
             self._listener.failed(error)
+        except Exception as error:  # noqa: BLE001 - the terminals are somebody else's, and a call must come back
+            self._listener.failed(BackendUnavailableError(f"the client's terminals failed: {error!r}"))
         else:
             self._listener.closed(1)
             self._listener.exited(ending)

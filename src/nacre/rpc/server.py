@@ -30,8 +30,8 @@ from nacre.tool import Tool, Update
 MOST_RUNNING = 128
 # … and beyond this it is refused, because what waits is held in memory.
 MOST_CALLS = 1024
-# What was asked for just before the end of input may end by itself within this.
-LAST_SECONDS = 1.0
+# What was asked for so shortly before the end of input may still end by itself.
+LAST_SECONDS = 2.0
 
 
 @dataclass(eq=False, slots=True)
@@ -39,6 +39,8 @@ class _Call:
     """A request that is being answered."""
 
     request: Request
+    asked_at: float
+    """On the clock of the loop."""
     shown: str = ""
     """The newest output so far."""
     task: asyncio.Task[bytes] = field(init=False)
@@ -85,7 +87,9 @@ class _Server:
         self._connection.open()
         await self._connection.ended.wait()
         if self._calls and self._connection.has_reader():
-            await asyncio.wait([call.task for call in self._calls], timeout=LAST_SECONDS)
+            last = max(call.asked_at for call in self._calls)
+            left = last + LAST_SECONDS - asyncio.get_running_loop().time()
+            await asyncio.wait([call.task for call in self._calls], timeout=max(left, 0.0))
 
     async def aclose(self) -> None:
         """End the foreground work, answer what can be answered, and give everything back."""
@@ -120,7 +124,7 @@ class _Server:
                 messages.refusal(request, f"{MOST_CALLS} calls wait for their answers, the most; send it again later")
             )
         else:
-            call = _Call(request)
+            call = _Call(request, asyncio.get_running_loop().time())
             self._calls.add(call)
             call.task = asyncio.create_task(self._answer(call))
             call.task.add_done_callback(partial(self._ended, call))
