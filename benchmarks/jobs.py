@@ -18,11 +18,11 @@ from pathlib import Path
 from nacre.artifacts.excerpt import LIMIT_BYTES, read_tail, read_window, search
 from nacre.backends.spares import spares
 from nacre.backends.wardens import warden
-from nacre.keeping import SETTLE_SECONDS
 from nacre.jobs.liveness import RunnerLock
 from nacre.jobs.polling import Scans, poll
 from nacre.jobs.reading import JobFile
 from nacre.jobs.table import Job, JobTable
+from nacre.keeping import SETTLE_SECONDS
 from nacre.regex.automaton import Regex
 from nacre.settings import Settings
 from nacre.tool import Tool
@@ -179,7 +179,8 @@ async def real_jobs(home: str) -> None:
     finally:
         for job in tool.engine.jobs.list().jobs:
             tool.engine.jobs.stop(job.id)
-        await poll(tool.engine.jobs, [job.id for job in tool.engine.jobs.list().jobs], wait=10)
+        while running := [job.id for job in tool.engine.jobs.list().jobs if job.running]:
+            await poll(tool.engine.jobs, running, wait=10)
         spares.close()
         warden.close()
 
