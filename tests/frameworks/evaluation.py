@@ -37,7 +37,7 @@ def answers(log: EvalLog) -> list[str]:
 
 async def evaluate(commands: list[str]) -> list[list[str]]:
     names = await run_example("inspect_ai", model=calling(["echo $((6 * 7))"]))
-    task = Task(dataset=[Sample(input="go")], solver=[use_tools(bash(timeout=1)), generate()], sandbox="nacre")
+    task = Task(dataset=[Sample(input="go")], solver=[use_tools(bash(timeout=3)), generate()], sandbox="nacre")
     (log,) = await eval_async(task, model=calling(commands))
     return [answers(names["log"]), answers(log)]
 

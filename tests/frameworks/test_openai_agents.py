@@ -113,7 +113,7 @@ async def test_the_guard_denies() -> None:
 
 
 async def test_a_timeout_leaves_nothing() -> None:
-    (output,) = (await converse(action(promises.TIMED["command"], timeout_ms=1000)))["output"]
+    (output,) = (await converse(action(promises.TIMED["command"], timeout_ms=2000)))["output"]
     assert (output["stdout"], output["outcome"]) == ("began\n", {"type": "timeout"})
 
 

@@ -33,7 +33,7 @@ from swerex.runtime.local import LocalRuntime
 
 from nacre.adapters.swe_rex import NacreRuntime
 
-# As the framework's own runtime answers, which the first test asks as well.
+# Commands of one session, and the answers.
 TABLE = [
     ("echo hi", "hi\n", 0),
     ("false", "", 1),
@@ -63,21 +63,29 @@ async def run(runtime: AbstractRuntime, command: str, **options: Any) -> tuple[s
     return observation.output, observation.exit_code
 
 
-@pytest.fixture
-async def own() -> AsyncIterator[AbstractRuntime]:
-    """The framework's own runtime."""
+async def own_answers() -> list[tuple[str, int | None]]:
+    """What the framework's own runtime says to the table; its terminal adds blank lines around some outputs."""
     runtime = LocalRuntime(logger=logging.getLogger("own"))
     await runtime.create_session(CreateBashSessionRequest(startup_timeout=20))
-    yield runtime
-    await runtime.close()
+    try:
+        answers = [await run(runtime, command, timeout=20) for command, _, _ in TABLE]
+    finally:
+        await runtime.close()
+    return [(output.strip(), code) for output, code in answers]
 
 
-async def test_a_session_answers_as_the_frameworks_own_does(runtime: NacreRuntime, own: AbstractRuntime) -> None:
+async def test_a_session_answers_as_the_table_says(runtime: NacreRuntime) -> None:
     for command, output, code in TABLE:
         assert await run(runtime, command, timeout=20) == (output, code), command
-        theirs, their_code = await run(own, command, timeout=20)
-        # The terminal of theirs adds blank lines around some outputs.
-        assert (theirs.strip(), their_code) == (output.strip(), code), command
+
+
+async def test_the_table_is_what_the_frameworks_own_runtime_answers() -> None:
+    expected = [(output.strip(), code) for _, output, code in TABLE]
+    for _ in range(3):
+        # It waits a tenth of a second for its prompt, which is not always enough on a busy machine.
+        if (answers := await own_answers()) == expected:
+            break
+    assert answers == expected
 
 
 @pytest.mark.parametrize(
@@ -144,11 +152,11 @@ async def test_names_of_sessions_are_checked(runtime: NacreRuntime) -> None:
 async def test_the_state_survives_a_timeout(runtime: NacreRuntime) -> None:
     await run(runtime, "x=5")
     with pytest.raises(CommandTimeoutError, match="began"):
-        await run(runtime, promises.TIMED["command"], timeout=1)
+        await run(runtime, promises.TIMED["command"], timeout=2)
     assert await runtime.run_in_session(BashInterruptAction()) is not None
     assert await run(runtime, "echo $x") == ("5\n", 0)
     with pytest.raises(CommandTimeoutError):
-        await runtime.execute(Command(command=promises.TIMED["command"], shell=True, timeout=1))
+        await runtime.execute(Command(command=promises.TIMED["command"], shell=True, timeout=2))
 
 
 async def test_a_running_command_can_be_interrupted(runtime: NacreRuntime, tmp_path: Path) -> None:
