@@ -351,6 +351,17 @@ def test_a_signal_ends_the_foreground_and_keeps_jobs(
     assert jobs.get("bg_1").running
 
 
+def test_a_server_that_is_ending_takes_no_more_requests(client: Client, work: Path) -> None:
+    client.send(bash(1, "trap 'until [ -e go ]; do sleep 0.01; done; exit' TERM; echo $$ >pids; sleep 1000"))
+    pids_in(work / "pids")
+    client.process.send_signal(signal.SIGTERM)
+    client.send(bash(2, "touch made"))
+    (work / "go").touch()
+    assert client.answer(1)["data"]["details"] == {"aborted": True}
+    assert [answer["id"] for answer in client.rest()] in ([], [2])
+    assert (client.wait(), (work / "made").exists()) == (128 + signal.SIGTERM, False)
+
+
 def test_a_killed_server_leaves_no_foreground_and_keeps_jobs(client: Client, jobs: JobTable, work: Path) -> None:
     client.call(bash(1, "sleep 1000", **{"async": True}))
     client.send(bash(2, "setsid -f bash -c 'echo $$ >>pids; sleep 1000'; echo $$ >>pids; sleep 1000"))

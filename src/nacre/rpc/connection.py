@@ -43,8 +43,7 @@ class Connection:
         self.ended.set()
 
     def _lost(self) -> None:
-        self._incoming.pause()
-        self.ended.set()
+        self.stop_listening()
         self.room.set()
 
     def has_reader(self) -> bool:
@@ -67,12 +66,17 @@ class Connection:
         self._progress.set()
         if not self.room.is_set() and not self._outbox.full:
             self.room.set()
-            self._incoming.resume()
+            if not self.ended.is_set():
+                self._incoming.resume()
+
+    def stop_listening(self) -> None:
+        """Take no more requests."""
+        self.ended.set()
+        self._incoming.pause()
 
     async def aclose(self) -> None:
         """Stop listening, and wait for the client to read the rest, as long as it reads."""
-        self._incoming.pause()
-        self.ended.set()
+        self.stop_listening()
         while not self._outgoing.idle:
             self._progress.clear()
             try:

@@ -93,6 +93,7 @@ class _Server:
 
     async def aclose(self) -> None:
         """End the foreground work, answer what can be answered, and give everything back."""
+        self._connection.stop_listening()
         self._notices.cancel()
         for call in self._calls:
             if call.waits:
