@@ -46,26 +46,30 @@ def machine() -> str:
 def started(only: list[str], results: Results) -> Iterator[list[RemoteTool]]:
     """The tools that are there and start; why the others are not is kept."""
     with tempfile.TemporaryDirectory(prefix="nacre-bench-", ignore_cleanup_errors=True) as scratch:
-        tools: list[RemoteTool] = []
+        asked = [entry for entry in ENTRIES if not only or any(part in entry.name for part in only)]
+        results.absent |= {entry.name: "not asked for" for entry in ENTRIES if entry not in asked}
+        tools = [RemoteTool(entry, Path(scratch)) for entry in asked]
         try:
-            for entry in ENTRIES:
-                if only and not any(part in entry.name for part in only):
-                    results.absent[entry.name] = "not asked for"
-                    continue
-                tool = RemoteTool(entry, Path(scratch))
-                tools.append(tool)
-                try:
-                    tool.start()
-                except (NotInstalledError, ToolFailedError, ToolHangsError) as error:
-                    results.absent[entry.name] = " ".join(str(error).split())[:200]
-                    tools.remove(tool)
-                    tool.stop()
+            with ThreadPoolExecutor(os.cpu_count()) as threads:
+                reasons = list(threads.map(why_absent, tools))
+            for tool, reason in zip(tools, reasons, strict=True):
+                if reason:
+                    results.absent[tool.entry.name] = reason
                 else:
-                    results.versions[entry.name] = tool.version
-            yield tools
+                    results.versions[tool.entry.name] = tool.version
+            yield [tool for tool in tools if tool.entry.name in results.versions]
         finally:
             for tool in tools:
                 tool.stop()
+
+
+def why_absent(tool: RemoteTool) -> str:
+    """Start the tool; why it is not there, if it is not."""
+    try:
+        tool.start()
+    except (NotInstalledError, ToolFailedError, ToolHangsError) as error:
+        return " ".join(str(error).split())[:200]
+    return ""
 
 
 def note(text: str) -> None:

@@ -67,6 +67,8 @@ class Entry:
     """None for what nacre's own environment holds."""
     only: frozenset[str] | None = None
     """The workloads that make sense for it, where not all do."""
+    in_caller: bool = False
+    """Whether its shell is a part of the calling process, so that a builtin starts nothing."""
     one_at_a_time: bool = False
     """Whether its commands share a shell, as those of a session do."""
     ours: bool = False
@@ -93,14 +95,22 @@ ENTRIES = (
         adapter="pydantic_shell:RunCommand",
         environment="pydantic-ai-harness",
     ),
-    Entry(name="pi-natives", kind="one-shot", adapter="pi_natives.mjs:one-shot", environment="pi-natives"),
+    Entry(
+        name="pi-natives", kind="one-shot", adapter="pi_natives.mjs:one-shot", environment="pi-natives", in_caller=True
+    ),
     Entry(name="nacre session", kind="session", adapter="nacre_library:Kept", ours=True),
     Entry(name="swe-rex session", kind="session", adapter="swe_rex:Session", environment="swe-rex"),
     Entry(name="langchain persistent", kind="session", adapter="langchain_shell:Persistent", environment="langchain"),
     Entry(name="pexpect replwrap", kind="session", adapter="pexpect_repl:ReplWrap", environment="pexpect"),
     Entry(name="openhands tmux", kind="session", adapter="openhands_terminal:Tmux", environment="openhands"),
     Entry(name="openhands pty", kind="session", adapter="openhands_terminal:Pty", environment="openhands"),
-    Entry(name="pi-natives session", kind="session", adapter="pi_natives.mjs:session", environment="pi-natives"),
+    Entry(
+        name="pi-natives session",
+        kind="session",
+        adapter="pi_natives.mjs:session",
+        environment="pi-natives",
+        in_caller=True,
+    ),
     Entry(name="nacre mcp, session", kind="server", adapter="mcp_servers:Nacre", ours=True, one_at_a_time=True),
     Entry(name="nacre mcp, stateless", kind="server", adapter="mcp_servers:NacreStateless", ours=True),
     Entry(name="mcp-shell-server", kind="server", adapter="mcp_servers:McpShellServer", environment="mcp-shell-server"),
