@@ -29,15 +29,16 @@ from nacre.errors import (
 from nacre.execution.capture import Capture, Passthrough
 from nacre.execution.live import LiveTail
 from nacre.execution.run import Run
+from nacre.execution.stages import hidden_failure
 from nacre.execution.summary import notices_of, outcome_of, producers_ending
-from nacre.output.capture import Selection
+from nacre.output.capture import EVERYTHING, Captured, Selection
 from nacre.planning.plan import Plan, plan
 from nacre.policy.approval import Approver, approve, is_guarded, judge
 from nacre.policy.verdict import Verdict
 from nacre.process import Backend, Ending
 from nacre.profile import Profile
 from nacre.request import ShellRequest
-from nacre.result import Output, ShellResult, TimedOut
+from nacre.result import Exited, Output, ShellResult, TimedOut
 from nacre.settings import Settings
 from nacre.surroundings import environment
 
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from nacre.jobs.table import JobTable
     from nacre.sessions.pool import Pool
     from nacre.sessions.session import Session, SessionBackend
+    from nacre.sessions.turn import AtOnce
 
 # How long the artifact store may grow before its age and size are looked at again.
 PRUNE_SECONDS = 600.0
@@ -152,14 +154,10 @@ class Engine:
     ) -> ShellResult:
         """Run the command: in a place of the caller's choice, else where commands of this profile run."""
         planned = await self.prepare(request, profile, cwd=cwd)
+        if session is not None:
+            return await self.run_in(session, planned, profile, live=live)
         capture = self.capture(planned, profile, live=live, passthrough=passthrough)
         try:
-            if session is not None:
-                place = await enter(session, planned)
-                try:
-                    return await self._run(place, planned, profile, capture)
-                finally:
-                    place.close()
             if backend is not None:
                 return await self._run(backend, planned, profile, capture)
             return await self._run_somewhere(planned, profile, capture)
@@ -167,6 +165,31 @@ class Engine:
             capture.close()
             if isinstance(error, NacreError):
                 self.log(profile, planned, {"outcome": "not started", "error": str(error)})
+            raise
+
+    async def run_in(
+        self, session: Session, planned: Plan, profile: Profile, *, live: LiveTail | None = None
+    ) -> ShellResult:
+        """Run a command that was judged and planned, in a session."""
+        try:
+            place = await enter(session, planned)
+            try:
+                # What ends at once, and has nothing to hide, needs none of what a longer command does.
+                if live is None and not planned.redactor:
+                    began, now = time.time(), time.monotonic()
+                    if (short := place.at_once(planned.command)) is not None:
+                        elapsed = time.monotonic() - now
+                        return self._result_at_once(short, planned, profile, place.notice, began, elapsed)
+                capture = self.capture(planned, profile, live=live)
+                try:
+                    return await self._run(place, planned, profile, capture)
+                except BaseException:
+                    capture.close()
+                    raise
+            finally:
+                place.close()
+        except NacreError as error:
+            self.log(profile, planned, {"outcome": "not started", "error": str(error)})
             raise
 
     def capture(
@@ -263,6 +286,36 @@ class Engine:
         )
         if any(output.artifact is not None for output in outputs):
             self._prune_artifacts()
+        return self._logged(result, profile, planned)
+
+    def _result_at_once(
+        self, short: AtOnce, planned: Plan, profile: Profile, notice: str | None, began: float, elapsed: float
+    ) -> ShellResult:
+        """The result of a command of which everything is known already, and all is shown."""
+        data, command = short.data, planned.command
+        whole = Captured(
+            whole=data,
+            head=data,
+            tail=data,
+            total_bytes=len(data),
+            total_lines=data.count(b"\n") + (data[-1:] not in (b"", b"\n")),
+        )
+        notices = [*planned.request.notices]
+        notices += [one for one in (hidden_failure(short.stages, short.code), notice) if one]
+        result = ShellResult(
+            command=planned.request.command,
+            outcome=Exited(short.code),
+            output=profile.view(whole, EVERYTHING),
+            cwd=command.cwd,
+            started_at=began,
+            elapsed=elapsed,
+            timeout=command.timeout,
+            stages=short.stages,
+            notices=tuple(notices),
+        )
+        return self._logged(result, profile, planned)
+
+    def _logged(self, result: ShellResult, profile: Profile, planned: Plan) -> ShellResult:
         problem = self.log(profile, planned, _entry(result))
         return replace(result, notices=(*result.notices, problem)) if problem else result
 

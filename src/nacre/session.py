@@ -11,12 +11,16 @@ from typing import Self
 from nacre import config
 from nacre import engine as engines
 from nacre.errors import BackendUnavailableError, InvalidRequestError
+from nacre.planning.plan import Plan
 from nacre.request import ShellRequest, check_command, check_env
 from nacre.result import ShellResult
 from nacre.running import PROFILE, check_timeout
 from nacre.settings import Settings
+from nacre.surroundings import environment
 
 _PROFILE = replace(PROFILE, contract="session", persists=True)
+# Plans that are remembered: each is a few hundred bytes and the command.
+MOST_PLANS = 256
 _numbers = itertools.count(1)
 
 
@@ -40,6 +44,7 @@ class Session:
         self._settings = settings
         self._key = f"of program {next(_numbers)}"
         self._engine: engines.Engine | None = None
+        self._plans: dict[tuple[str, float | None, str], tuple[Mapping[str, str], Plan]] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -69,6 +74,35 @@ class Session:
             cwd: a directory for this command alone.
             env: variables for this command alone.
         """
+        engine = self._engine
+        if engine is None:
+            engine = self._engine = engines.from_environment(settings=self._settings)
+            if not engine.backend_for(_PROFILE).keeps:
+                raise BackendUnavailableError("a session needs the warden, which cannot run here; see `nacre doctor`")
+        session = engine.session(self._key, cwd=self._cwd)
+        if cwd is not None or env is not None:
+            planned = await self._prepare(engine, command, timeout, session.cwd, cwd, env)
+            return await engine.run_in(session, planned, _PROFILE)
+        # An agent's commands come again, and nothing about them is decided anew while their surroundings are the same.
+        key = (command, timeout, session.cwd)
+        environ, known = self._plans.get(key, (None, None))
+        # A rule file may have changed since.
+        if known is None or environ is not environment() or engine.settings.policy.rules_file is not None:
+            known = await self._prepare(engine, command, timeout, session.cwd, None, None)
+            if len(self._plans) >= MOST_PLANS:
+                self._plans.clear()
+            self._plans[key] = (environment(), known)
+        return await engine.run_in(session, known, _PROFILE)
+
+    async def _prepare(
+        self,
+        engine: engines.Engine,
+        command: str,
+        timeout: float | None,
+        here: str,
+        cwd: str | os.PathLike[str] | None,
+        env: Mapping[str, str] | None,
+    ) -> Plan:
         if not isinstance(command, str):
             raise InvalidRequestError(f"command must be a string, got {type(command).__name__}", field="command")
         check_command(command)
@@ -76,19 +110,13 @@ class Session:
             check_timeout(timeout)
         if env is not None:
             check_env(env)
-        engine = self._engine
-        if engine is None:
-            engine = self._engine = engines.from_environment(settings=self._settings)
-            if not engine.backend_for(_PROFILE).keeps:
-                raise BackendUnavailableError("a session needs the warden, which cannot run here; see `nacre doctor`")
-        session = engine.session(self._key, cwd=self._cwd)
         request = ShellRequest(
             command=command,
             timeout=engine.settings.execution.timeout_seconds if timeout is None else timeout,
             cwd=None if cwd is None else os.fspath(cwd),
             env=env or None,
         )
-        return await engine.run(request, _PROFILE, cwd=session.cwd, session=session)
+        return await engine.prepare(request, _PROFILE, cwd=here)
 
     async def restart(self) -> None:
         """End the shell and forget its state."""

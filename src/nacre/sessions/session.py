@@ -23,7 +23,7 @@ from nacre.sessions.framing import Frame
 from nacre.sessions.quiet import command_words
 from nacre.sessions.shell import Shell, start_shell
 from nacre.sessions.snapshot import Snapshot
-from nacre.sessions.turn import Fate, Scope, Turn
+from nacre.sessions.turn import AtOnce, Fate, Scope, Turn
 
 # How long a shell that is to be ended may take to write its state down; it takes a fraction of one.
 DUMP_MILLISECONDS = 200
@@ -304,17 +304,29 @@ class SessionBackend:
         """With the `limit` that is left of the command's time."""
         self.notice = notice
         self._limit = limit
+        self._turn: Turn | None = None
         self._session = session
         self._shell = shell
         self._scope = scope
 
+    def at_once(self, command: Command) -> AtOnce | None:
+        """Run a script that can change nothing, if it ends at once; else `start` goes on with it."""
+        if not self._scope.quiet or command.side:
+            return None
+        turn = self._begin(command)
+        return turn.at_once()
+
     def start(self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None) -> Process:
         assert job is None, "a job has a shell of its own"
+        turn = self._begin(command) if self._turn is None else self._turn
+        turn.start(listener)
+        return turn
+
+    def _begin(self, command: Command) -> Turn:
         if command.timeout != self._limit:
             command = replace(command, timeout=self._limit)
-        turn = Turn(self._session, self._shell, command, listener, self._scope)
-        turn.start()
-        return turn
+        self._turn = Turn(self._session, self._shell, command, self._scope)
+        return self._turn
 
     def close(self) -> None:
         """Let the next command have its turn."""

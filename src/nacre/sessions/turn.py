@@ -8,14 +8,15 @@ shell, so that from there on it is an ordinary command whose shell has exited.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from nacre.backends.contained import ContainedProcess
 from nacre.backends.hub import unwatch, watch
-from nacre.backends.pipes import read_now
+from nacre.backends.pipes import FULL_PIPE_BYTES, read_now
 from nacre.backends.start_errors import start_error
 from nacre.command import Command
 from nacre.errors import NacreError
@@ -51,28 +52,81 @@ class Scope:
     """Whether the start waits a moment for the end."""
 
 
+class AtOnce(NamedTuple):
+    """What a short script came to."""
+
+    code: int
+    stages: tuple[int, ...]
+    data: bytes
+
+
+# Every view shows this much whole, even if all of it cannot be decoded.
+AT_ONCE_BYTES = 16 * 1024
 # Turns that are attended now: while there are any, nobody is kept waiting for another's.
 _attended = 0
 
 
 class Turn:
-    def __init__(self, keeper: Keeper, shell: Shell, command: Command, listener: Listener, scope: Scope) -> None:
+    def __init__(self, keeper: Keeper, shell: Shell, command: Command, scope: Scope) -> None:
         self._keeper = keeper
         self._shell = shell
         self._command = command
-        self._listener = listener
+        self._listener: Listener
         self._scope = scope
+        self._handed_over = False
+        self._early: Frame | None = None
+        """The end of the script, where it came before there was a listener …"""
+        self._read = b""
+        """… and what was read of its output."""
         self._inner: ContainedProcess | None = None
         self._frame: Frame | None = None
         """The end of the script, once it was told."""
         self._refused: tuple[str, ...] = ()
         self._leaving = False
         """Whether the shell was told to exit, because of what the script left running."""
-        self._kept = False
         self._over = False
 
-    def start(self) -> None:
-        """Hand the script over; returns when it has been, or when a short one has ended."""
+    def at_once(self) -> AtOnce | None:
+        """Hand the script over; what it came to, if it has ended in a moment, wrote little and left nothing.
+
+        The turn is over then. Otherwise it goes on, and `start` tells a listener of it.
+        """
+        self._hand_over()
+        shell = self._shell
+        if self._inner is not None or _attended or not shell.linger():
+            return None
+        try:
+            frame = self._early = shell.heard()
+        except EOFError:
+            return None
+        if frame is None or frame.exit_trap or not frame.codes:
+            return None
+        try:
+            self._read = os.read(shell.output, FULL_PIPE_BYTES)
+        except BlockingIOError:
+            pass  # it wrote nothing
+        if len(self._read) > AT_ONCE_BYTES or not shell.is_alone(frame.last):
+            return None
+        self._finish("waits")
+        code, *stages = frame.codes
+        return AtOnce(code, tuple(stages), self._read)
+
+    def start(self, listener: Listener) -> None:
+        """Hand the script over, if it was not yet; returns when it has been, or when a short one has ended."""
+        self._listener = listener
+        if not self._handed_over:
+            self._hand_over()
+            if self._scope.lingers and _attended == 0 and self._shell.linger():
+                self._look()
+        elif self._early is not None:
+            if self._read:
+                listener.output(1, bytearray(self._read), len(self._read))
+            self._take(self._early)
+        if not self._over and self._inner is None:
+            self._attend()
+
+    def _hand_over(self) -> None:
+        self._handed_over = True
         command, scope = self._command, self._scope
         stages = command.stages and is_whole(command.script)
         script = command.script + bootstrap.STAGES if stages else command.script
@@ -89,18 +143,15 @@ class Turn:
                 loud=not scope.quiet,
             )
 
-        self._say(text, script, command.prologue)
-        if scope.lingers and _attended == 0 and self._shell.linger():
-            self._look()
-        if not self._over and self._inner is None:
-            self._attend()
+        if command.prologue:
+            self._say(text, script, command.prologue)
+        else:
+            self._say(text, script)
 
     def _say(self, text: Callable[[str], str], *parts: str) -> None:
         # A shell that is gone is seen at the socket; its runner says how it ended.
-        try:
+        with contextlib.suppress(OSError):
             self._shell.tell(text, *parts)
-        except OSError:
-            self._attend()
 
     def _attend(self) -> None:
         global _attended
@@ -132,8 +183,10 @@ class Turn:
             self._attend()
             unwatch(self._loop, self._shell.sock.fileno())
             return
-        if frame is None or self._leaving:
-            return
+        if frame is not None and not self._leaving:
+            self._take(frame)
+
+    def _take(self, frame: Frame) -> None:
         if self._frame is not None:
             # The EXIT trap has been run: the status stays the script's.
             frame = replace(self._frame, cwd=frame.cwd, last=frame.last)
