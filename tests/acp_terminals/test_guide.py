@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -93,3 +94,9 @@ async def test_without_terminals_the_agent_runs_its_commands_itself(tmp_path: Pa
     await ask(editor, tmp_path, "pwd", terminal=False)
     assert editor.message.startswith(f"{tmp_path}/work\n")
     assert (editor.created, [card for card in editor.cards if card]) == (0, [])
+
+
+def test_without_the_extra_its_name_is_said() -> None:
+    script = "import sys; sys.modules['acp'] = None; import nacre.acp"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert "nacre.acp needs the extra acp: pip install 'nacre[acp]'" in done.stderr.splitlines()[-1]
