@@ -15,6 +15,7 @@ from nacre.planning.plan import Plan
 from nacre.request import ShellRequest, check_command, check_env
 from nacre.result import ShellResult
 from nacre.running import PROFILE, check_timeout
+from nacre.sessions import session as sessions
 from nacre.settings import Settings
 from nacre.surroundings import environment
 
@@ -44,6 +45,7 @@ class Session:
         self._settings = settings
         self._key = f"of program {next(_numbers)}"
         self._engine: engines.Engine | None = None
+        self._inner: sessions.Session | None = None
         self._plans: dict[tuple[str, float | None, str], tuple[Mapping[str, str], Plan]] = {}
 
     async def __aenter__(self) -> Self:
@@ -79,7 +81,9 @@ class Session:
             engine = self._engine = engines.from_environment(settings=self._settings)
             if not engine.backend_for(_PROFILE).keeps:
                 raise BackendUnavailableError("a session needs the warden, which cannot run here; see `nacre doctor`")
-        session = engine.session(self._key, cwd=self._cwd)
+        session = self._inner
+        if session is None or not session.alive:
+            session = self._inner = engine.session(self._key, cwd=self._cwd)
         if cwd is not None or env is not None:
             planned = await self._prepare(engine, command, timeout, session.cwd, cwd, env)
             return await engine.run_in(session, planned, _PROFILE)
@@ -127,4 +131,4 @@ class Session:
         """End the shell with everything below it."""
         if self._engine is not None:
             self._engine.end_session(self._key)
-            self._engine = None
+            self._engine = self._inner = None

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
 
 from nacre.sessions.session import Session
 from nacre.sessions.snapshot import Snapshot
@@ -17,14 +16,14 @@ _STATES_PER_SHELL = 8
 
 
 class Pool:
-    """Sessions by their keys, the least recently used first."""
+    """Sessions by their keys."""
 
     def __init__(self, *, most: int, idle_seconds: float, snapshot: bool = False) -> None:
         """With `snapshot`, every session begins with what the user's rc defines."""
         self._most = max(most, 1)
         self._idle_seconds = idle_seconds
         self._snapshot = Snapshot() if snapshot else None
-        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._sessions: dict[str, Session] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -36,9 +35,8 @@ class Pool:
         session = self._sessions.get(key)
         if session is None:
             session = self._sessions[key] = Session(cwd, snapshot=self._snapshot)
-        self._sessions.move_to_end(key)
-        if len(self._sessions) > 1:
-            self._evict()
+        if not session.alive:
+            self._evict(key)
         self._watch()
         return session
 
@@ -48,16 +46,13 @@ class Pool:
         if session is not None:
             session.forget()
 
-    def _evict(self) -> None:
-        idle = [session for session in self._sessions.values() if not session.busy]
-        living = [session for session in idle if session.alive]
-        # The one that is asked for now is the newest, and about to be used.
-        for session in living[: max(0, len(living) - self._most)]:
-            session.close()
-        while len(self._sessions) > self._most * _STATES_PER_SHELL:
-            key, oldest = next(iter(self._sessions.items()))
-            if oldest.busy:
-                return
+    def _evict(self, asked: str) -> None:
+        """Keep to the bounds when one more is about to have a shell, beginning with what was not used for longest."""
+        idle = sorted((one.used_at, key) for key, one in self._sessions.items() if key != asked and not one.busy)
+        living = [key for _, key in idle if self._sessions[key].alive]
+        for key in living[: max(0, len(living) - self._most + 1)]:
+            self._sessions[key].close()
+        for _, key in idle[: max(0, len(self._sessions) - self._most * _STATES_PER_SHELL)]:
             self.end(key)
 
     def _watch(self) -> None:
