@@ -6,6 +6,7 @@ import pytest
 
 import nacre.policy.review as review_module
 from nacre.policy.explanation import explain
+from nacre.policy.plain import is_plain
 from nacre.policy.review import Policy, review
 from nacre.policy.verdict import Verdict, strictest
 from nacre.script.rewrite import trailing_window
@@ -61,13 +62,13 @@ def test_a_checker_that_raises_denies(monkeypatch: pytest.MonkeyPatch) -> None:
         raise ZeroDivisionError
 
     monkeypatch.setattr(review_module, "read_script", broken)
-    verdict = review("echo 'x'")
+    verdict = review('echo "$x"')
     assert (verdict.decision, verdict.rule) == ("deny", "unchecked")
     assert "could not be checked" in verdict.message
 
 
 def test_a_check_that_runs_over_its_budget_denies() -> None:
-    assert review("echo 'x'; " * 5_000, seconds=0.0).rule == "unchecked"
+    assert review('echo "$x"; ' * 5_000, seconds=0.0).rule == "unchecked"
 
 
 @pytest.mark.parametrize(
@@ -179,3 +180,24 @@ def test_an_explanation_marks_the_place_and_names_the_rule() -> None:
 
 def test_the_strict_profile_also_holds_the_three_rules() -> None:
     assert review("git add .", Policy("strict")).rule == "no_blind_git_add"
+
+
+@pytest.mark.parametrize(
+    ("command", "plain"),
+    [
+        ("ls -la && cat a.txt", True),
+        ("grep -rn 'a b' src | head -5; echo \"done: x=1\"", True),
+        ("echo 'x' " + "a " * 1000, True),
+        ('r"m" -rf /', False),
+        ("'r'm -rf /", False),
+        ("'g'it push -f", False),
+        ("echo x='r'm", False),
+        ('"rm" -rf /', False),
+        ("'.' ./f", False),
+        ("echo 'it", False),
+        ('echo "$(ls)"', False),
+        ("echo \"a\" 'b' \\rm", False),
+    ],
+)
+def test_a_command_is_plain_only_while_no_word_is_put_together(command: str, plain: bool) -> None:
+    assert is_plain(command) is plain

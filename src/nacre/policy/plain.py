@@ -6,11 +6,13 @@ Most commands are: they pay neither for the reading nor, in a program that runs 
 import re
 from typing import Final
 
-# Nothing here can expand, quote, redirect input or name a program in another way, so a rule can only be about a
-# program whose name is spelled in the text.
-_NOTHING_TO_EXPAND: Final = re.compile(r"[A-Za-z0-9_./:,+@%=^\s;|&()>#-]*")
+# Nothing here can expand, redirect input or name a program in another way, so a rule can only be about a program whose
+# name is spelled in the text. A quoted text is a word of its own, so that no name is put together from pieces.
+_LETTERS: Final = r"[A-Za-z0-9_./:,+@%=^\s;|&()>#-]"
+_NOTHING_TO_EXPAND: Final = re.compile(rf"""(?:{_LETTERS}++|(?<!\S)(?:"{_LETTERS}*+"|'{_LETTERS}*+')(?![^\s;|&)]))*+""")
 _NAMED: Final = re.compile(
-    r"rm|git|hub|eval|alias|source|(?:^|[\s;|&(])\.\s|sh(?![A-Za-z0-9_])|xargs|parallel|base(?:64|32)|xxd|openssl|rev|tr\s|[Mm]ake"
+    r"""rm|git|hub|eval|alias|source|(?:^|[\s;|&("'])\.[\s"']|sh(?![A-Za-z0-9_])|xargs|parallel|base(?:64|32)|xxd"""
+    r"""|openssl|rev|tr[\s"']|[Mm]ake"""
 )
 
 
