@@ -36,10 +36,11 @@ LATENCIES = (
     Latency("true_paced", "`true`, 5 ms between calls", "true", "", PAUSE_SECONDS, SPAWN),
     Latency("true", "`true`, back to back", "true", "", 0.0, SPAWN),
     Latency("bin_true", "`/bin/true`, 5 ms between calls", "/bin/true", "", PAUSE_SECONDS, SPAWN),
-    Latency("lines", "`seq 1 10000`, 5 ms between calls", "seq 1 10000", "10000", PAUSE_SECONDS, READ),
+    Latency("lines", "`seq 1 10000`, 5 ms between calls", "seq 1 10000", "9999", PAUSE_SECONDS, READ),
 )
 AT_ONCE = (100, 500)
-AT_ONCE_SCRIPT = "sleep 0.2; echo x"
+# As elsewhere, what is looked for does not stand in the script, which some tools repeat.
+AT_ONCE_SCRIPT = "sleep 0.2; echo x''x"
 FLOORS = {
     **{each.key: each.floor for each in LATENCIES},
     "large": READ,
@@ -147,7 +148,7 @@ def at_once(tools: list[RemoteTool], count: int, effort: Effort, fewer: dict[str
                     "at_once",
                     limit=effort.at_once_limit,
                     script=AT_ONCE_SCRIPT,
-                    expected="x",
+                    expected="xx",
                     timeout=TIMEOUT_SECONDS,
                     count=count,
                 )
