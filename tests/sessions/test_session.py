@@ -338,3 +338,31 @@ async def test_many_turns_open_nothing(tmp_path: Path) -> None:
         for _ in range(500):
             await shell.run("true")
         assert set(os.listdir("/proc/self/fd")) == before
+
+
+async def test_what_ends_by_itself_does_not_cost_the_shell(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        # On a busy machine they may take longer than they are given; then the shell is replaced.
+        for _ in range(20):
+            pid = (await shell.run("echo $$")).text
+            teed = await shell.run("echo through > >(tee log)")
+            assert (teed.text, teed.survivors) == ("through\n", ())
+            assert (await shell.run("true & echo bg")).text == "bg\n"
+            after = await shell.run("echo $$")
+            if after.text == pid:
+                assert after.notices == ()
+                return
+        pytest.fail("the shell was replaced each time")
+
+
+async def test_a_session_that_is_closed_lets_its_command_end(tmp_path: Path) -> None:
+    shell = session(tmp_path)
+    running = asyncio.create_task(shell.run("touch here; while [ ! -e go ]; do sleep 0.01; done; echo ended $$"))
+    async with asyncio.timeout(10):
+        while not (tmp_path / "here").exists():
+            await asyncio.sleep(0.005)
+    await shell.aclose()
+    (tmp_path / "go").touch()
+    word, pid = (await running).text.split()
+    assert word == "ended"
+    await gone(int(pid))

@@ -53,7 +53,7 @@ class Frames:
             return None
         self._held = b""
         fields = held[start + len(nonce) + 1 : end].split(b"\0", 2)
-        if len(fields) < 3:
+        if len(fields) < 3 or not fields[0]:
             return None
         status, last, rest = (part.decode("utf-8", "surrogateescape") for part in fields)
         cwd, trap = _directory_and_trap(rest)

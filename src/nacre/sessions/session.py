@@ -70,6 +70,8 @@ class Session:
         """Whether the script of this turn leaves the shell as it is."""
         self._notices: list[str] = []
         self._running: str | None = None
+        self._closing = False
+        """Whether the shell is to end after the command that runs."""
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     # One turn at a time.
@@ -143,6 +145,9 @@ class Session:
                 turn.set_result(None)
                 return
         self._running = None
+        if self._closing:
+            self._closing = False
+            self.close()
 
     # The shell.
 
@@ -280,6 +285,10 @@ class Session:
 
     def close(self) -> None:
         """End the shell; its state is kept until the session itself is forgotten."""
+        if self._running is not None:
+            # The command that runs is its caller's to end.
+            self._closing = True
+            return
         shell, self._shell = self._shell, None
         if shell is None:
             return
@@ -330,4 +339,7 @@ class SessionBackend:
 
     def close(self) -> None:
         """Let the next command have its turn."""
+        if self._turn is not None and not self._turn.over:
+            # Whoever began it did not go on with it.
+            self._turn.release()
         self._session._pass_on()

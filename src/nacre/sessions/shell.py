@@ -149,12 +149,13 @@ class Shell:
     def is_alone(self, last: str) -> bool:
         """Whether nothing but the shell is left; `last` is its last background process."""
         changed = last not in (self._last, bootstrap.SAME)
-        if changed:
-            self._last = last
         if not changed and self._children >= 0 and os.pread(self._children, 4096, 0) == self._alone:
             return True
         below = children.descendants(self._runner)
-        return all(pid == self.pid or children.is_zombie(pid) for pid in below)
+        alone = all(pid == self.pid or children.is_zombie(pid) for pid in below)
+        if alone and changed:
+            self._last = last
+        return alone
 
     def refused(self) -> tuple[str, ...]:
         """What the run-time guard has refused in the last turn."""

@@ -60,6 +60,8 @@ class AtOnce(NamedTuple):
     data: bytes
 
 
+# What a script left may be about to end: so often it is looked at again before the shell is given up for it.
+LOOKS, LOOK_SECONDS = 4, 0.004
 # Every view shows this much whole, even if all of it cannot be decoded.
 AT_ONCE_BYTES = 16 * 1024
 # Turns that are attended now: while there are any, nobody is kept waiting for another's.
@@ -82,6 +84,7 @@ class Turn:
         self._frame: Frame | None = None
         """The end of the script, once it was told."""
         self._refused: tuple[str, ...] = ()
+        self._looks = 0
         self._leaving = False
         """Whether the shell was told to exit, because of what the script left running."""
         self._over = False
@@ -211,16 +214,24 @@ class Turn:
         if frame.status == bootstrap.NO_DIRECTORY:
             self._finish("waits")
             self._listener.failed(_directory_error(self._command))
-        elif self._shell.is_alone(frame.last):
+            return
+        code, *stages = frame.codes
+        if self._shell.is_alone(frame.last):
             self._finish("waits")
             self._listener.closed(1)
-            code, *stages = frame.codes
             self._listener.exited(Ending(pid=self._shell.pid, code=code, stages=tuple(stages), refused=self._refused))
+        elif self._looks < LOOKS:
+            # `>(tee log)` and the like are about to end by themselves; what they still write is read meanwhile.
+            self._looks += 1
+            self._attend()
+            self._loop.call_later(LOOK_SECONDS, self._look_again, frame)
         else:
             self._leaving = True
-            self._attend()
-            code = frame.codes[0]
             self._say(lambda nonce: bootstrap.leave(nonce, DUMP, code))
+
+    def _look_again(self, frame: Frame) -> None:
+        if not self._over:
+            self._ended(frame)
 
     def _with_facts(self, ending: Ending) -> Ending:
         """The ending with what the shell said of the script."""
@@ -288,9 +299,16 @@ class Turn:
             self._finish("kept")
         await self._inner.keep(job, adopt=adopt)
 
+    @property
+    def over(self) -> bool:
+        return self._over
+
     def release(self) -> None:
         if not self._over:
             self._finish("stop")
+            if self._inner is None:
+                # Nobody has attended it: its runner hears of the end from here.
+                self._shell.link.close()
         if self._inner is not None:
             self._inner.release()
             self._inner = None
