@@ -10,6 +10,7 @@ import asyncio
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus
@@ -24,6 +25,12 @@ MOST_WAITING = 100
 MOST_OWNERS = MOST_WATCHED = 1_000
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    job_id: str
+    text: str
+
+
 class Notices:
     def __init__(self, tool: Tool) -> None:
         self._tool = tool
@@ -31,7 +38,7 @@ class Notices:
         # Job → whose it is; a task is its client's to ask about.
         self._owners: OrderedDict[str, Session] = OrderedDict()
         self._tasks: set[str] = set()
-        self._waiting: dict[Session, deque[str]] = {}
+        self._waiting: OrderedDict[Session, deque[_Told]] = OrderedDict()
         self._watchers: dict[str, list[ServerSession]] = {}
 
     @asynccontextmanager
@@ -49,8 +56,7 @@ class Notices:
             if notice.job_id in self._tasks:
                 self._tasks.discard(notice.job_id)
             else:
-                owner = self._owners.pop(notice.job_id, None)
-                self._waiting.setdefault(owner, deque(maxlen=MOST_WAITING)).append(notice.text)
+                self._keep(_Told(notice.job_id, notice.text), self._owners.pop(notice.job_id, None))
             await self._tell(f"{JOB}{notice.job_id}")
 
     async def _tell(self, uri: str) -> None:
@@ -60,23 +66,41 @@ class Notices:
         for session in self._watchers.pop(uri, []):
             await session.send_resource_updated(uri)
 
+    def _keep(self, told: _Told, session: Session) -> None:
+        self._waiting.setdefault(session, deque(maxlen=MOST_WAITING)).append(told)
+        if len(self._waiting) > MOST_OWNERS:
+            self._waiting.popitem(last=False)
+
     def own(self, job_id: str, session: Session) -> None:
         """Remember whose job it is."""
+        ended = self._unclaimed(job_id)
+        if ended is not None:
+            self._keep(ended, session)
+            return
         self._owners[job_id] = session
         if len(self._owners) > MOST_OWNERS:
             self._owners.popitem(last=False)
 
     def give_as_task(self, job_id: str) -> None:
         """The client asks for the result of this one itself."""
-        self._owners.pop(job_id, None)
-        self._tasks.add(job_id)
+        if self._unclaimed(job_id) is None:
+            self._tasks.add(job_id)
+
+    def _unclaimed(self, job_id: str) -> _Told | None:
+        """What was noticed of a job before it was known whose it is, and is not told to anybody else then."""
+        waiting = self._waiting.get(None, deque())
+        for told in waiting:
+            if told.job_id == job_id:
+                waiting.remove(told)
+                return told
+        return None
 
     def take(self, session: Session) -> list[str]:
         """What is to be told to a session now."""
         told = [*self._waiting.pop(session, ())]
         if session is not None:
             told += self._waiting.pop(None, ())
-        return told
+        return [one.text for one in told]
 
     def forget(self, session: Session) -> None:
         """A session that has ended is told nothing any more."""
