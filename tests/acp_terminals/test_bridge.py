@@ -217,8 +217,8 @@ async def test_secrets_stay_out_of_the_command_and_its_output(work: Path, monkey
 
 async def test_a_timeout_ends_it_and_keeps_its_output(work: Path) -> None:
     async with editing(work) as (wire, editor):
-        reply = await wire.tool().call({"command": "echo $$ >pid; echo begun; sleep 1000", "timeout": 1})
-    assert timeless(reply) == "begun\n\nWall time: T seconds\n\n[Command timed out after 1 seconds]"
+        reply = await wire.tool().call({"command": "echo $$ >pid; echo begun; sleep 1000", "timeout": 3})
+    assert timeless(reply) == "begun\n\nWall time: T seconds\n\n[Command timed out after 3 seconds]"
     assert (reply.is_error, reply.details["timedOut"], reply.details["terminalId"]) == (True, True, "t1")
     assert not alive(int((work / "pid").read_text(encoding="utf-8")))
     assert (editor.panes, editor.asked.count("kill")) == ({}, 1)

@@ -150,7 +150,7 @@ async def test_our_tool_in_our_terminals(work: Path) -> None:
         reply = await wire.tool().call({"command": "echo both; kill -9 $$"})
         assert reply.text.startswith("both\n")
         assert (reply.details["exitCode"], reply.details["terminalId"]) == (137, "term_1")
-        timed_out = await wire.tool().call({"command": "echo $$ >pid; trap '' TERM; sleep 1000", "timeout": 1})
+        timed_out = await wire.tool().call({"command": "echo $$ >pid; trap '' TERM; sleep 1000", "timeout": 3})
         assert timed_out.details["timedOut"] is True
         assert provider._terminals == {}
         (pid,) = await written(work / "pid")
