@@ -106,6 +106,17 @@ def test_an_address_is_host_and_port(text: str) -> None:
         address_of(text)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"), [(["--http", "0.0.0.0:0"], "a token is needed"), (["--token", "x"], "go with --http")]
+)
+def test_what_cannot_be_served_safely_is_not_served(arguments: list[str], said: str) -> None:
+    argv = [sys.executable, "-m", "nacre", "mcp", *arguments]
+    done = subprocess.run(argv, capture_output=True, check=False, timeout=30, stdin=subprocess.DEVNULL)
+    assert done.returncode in (2, 125)
+    assert done.stdout == b""
+    assert said in done.stderr.decode()
+
+
 def test_a_connection_is_given_up_when_its_client_answers_nothing() -> None:
     """A cut cable sends no farewell; the kernel asks, and connections inherit how often."""
     listener = listen("127.0.0.1", 0, token=None)

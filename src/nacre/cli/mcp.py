@@ -7,6 +7,7 @@ import asyncio
 import os
 
 from nacre.cli.interruption import Interruption
+from nacre.errors import InvalidRequestError
 from nacre.mcp.catalogue import shell_contracts
 
 EPILOG = """\
@@ -36,6 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(namespace: argparse.Namespace) -> int:
+    if namespace.http is None and (namespace.token or namespace.allow_host):
+        raise InvalidRequestError(
+            "--token and --allow-host go with --http; on pipes there is nobody else", field="http"
+        )
     # Taken out, so that no command of any contract sees it.
     token = os.environ.pop(TOKEN_VARIABLE, None)
     asyncio.run(Interruption().guard(_serve(namespace, namespace.token or token)))
