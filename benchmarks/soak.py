@@ -30,6 +30,8 @@ MOST_GROWTH_BYTES = 5 * MIB
 # After so many calls everything that is made once has been made.
 WARM_UP = 200
 REPORTS = 5
+# What has ended may take a moment to be reaped; what stays longer has been forgotten.
+SETTLE_SECONDS = 2.0
 # Plain words: the only kind that a shell started in advance takes.
 SCRIPT = "echo out"
 EXPECTED = "out\n"
@@ -50,10 +52,15 @@ class Footprint:
     temporary_files: int
 
 
-def footprint() -> Footprint:
+async def footprint() -> Footprint:
     gc.collect()
-    below = children.descendants(os.getpid())
-    zombies = [pid for pid in below if children.is_zombie(pid)]
+    until = time.monotonic() + SETTLE_SECONDS
+    while True:
+        below = children.descendants(os.getpid())
+        zombies = [pid for pid in below if children.is_zombie(pid)]
+        if not zombies or time.monotonic() > until:
+            break
+        await asyncio.sleep(0.01)
     return Footprint(
         memory_bytes=memory.resident_bytes([os.getpid()]),
         warden_bytes=memory.resident_bytes(pid for pid in below if pid not in zombies),
@@ -96,7 +103,7 @@ async def soak(way: str, count: int) -> list[str]:
     async with calls(way) as call:
         for _ in range(WARM_UP):
             await call()
-        first = last = footprint()
+        first = last = await footprint()
         print(f"{way}: after {WARM_UP} calls to warm up: {first}")
         times: list[float] = []
         for number in range(1, count + 1):
@@ -105,7 +112,7 @@ async def soak(way: str, count: int) -> list[str]:
             times.append(time.perf_counter() - began)
             assert text.startswith(EXPECTED), text
             if number % max(1, count // REPORTS) == 0:
-                last = footprint()
+                last = await footprint()
                 growth = (last.memory_bytes - first.memory_bytes) / MIB
                 print(f"{number:>7} calls: {growth:+.2f} MiB, {last}", flush=True)
     times.sort()
