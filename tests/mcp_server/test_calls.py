@@ -13,6 +13,8 @@ import pytest
 from mcp import Client, MCPError
 
 from mcp_server.conftest import ERAS, Connect, is_alive, over_stdio, until
+from mcp_server.test_resources import check_the_pages_of_a_linked_output_are_all_of_it
+from mcp_server.test_sessions import check_a_connection_keeps_its_directory_and_variables
 
 Check = Callable[[Client, Path], Awaitable[None]]
 
@@ -102,6 +104,7 @@ CHECKS = [
     check_progress_carries_the_live_tail,
     check_a_cancelled_call_leaves_no_process,
     check_fifty_calls_at_once_are_each_answered,
+    check_the_pages_of_a_linked_output_are_all_of_it,
 ]
 
 
@@ -115,5 +118,5 @@ async def test_over_http(connect_http: Connect, check: Check, tmp_path: Path) ->
 async def test_over_stdio(era: str, revision: str, tmp_path: Path) -> None:
     async with over_stdio(era) as client:
         assert client.protocol_version == revision
-        for check in CHECKS:
+        for check in (*CHECKS, check_a_connection_keeps_its_directory_and_variables):
             await check(client, tmp_path)

@@ -7,23 +7,22 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from mcp import MCPError
+from mcp import Client, MCPError
 
 from mcp_server.conftest import Connect, until
 from nacre.mcp import resources
 
 
-async def test_a_long_output_is_linked_and_its_pages_are_all_of_it(connect_http: Connect) -> None:
-    async with connect_http() as client:
-        done = await client.call_tool("bash", {"command": "seq 1 20000"})
-        (link,) = [block for block in done.content if block.type == "resource_link"]
-        pages, offset = [], 0
-        while offset is not None:
-            (page,) = (await client.read_resource(f"{link.uri}?offset={offset}&limit=50000")).contents
-            pages.append(page.text)
-            offset = page.meta.get("nextOffset")
-        listed = (await client.list_resources()).resources
-        templates = [one.uri_template for one in (await client.list_resource_templates()).resource_templates]
+async def check_the_pages_of_a_linked_output_are_all_of_it(client: Client, tmp_path: Path) -> None:
+    done = await client.call_tool("bash", {"command": "seq 1 20000"})
+    (link,) = [block for block in done.content if block.type == "resource_link"]
+    pages, offset = [], 0
+    while offset is not None:
+        (page,) = (await client.read_resource(f"{link.uri}?offset={offset}&limit=50000")).contents
+        pages.append(page.text)
+        offset = page.meta.get("nextOffset")
+    listed = (await client.list_resources()).resources
+    templates = [one.uri_template for one in (await client.list_resource_templates()).resource_templates]
     assert "".join(pages) == "".join(f"{number}\n" for number in range(1, 20001))
     assert len(pages) == 3
     assert [(one.uri, one.size) for one in listed] == [(link.uri, 108_894)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mcp import Client
 
-from mcp_server.conftest import http_server, is_alive, over_stdio, until
+from mcp_server.conftest import http_server, is_alive, until
 from nacre.mcp.server import SESSION_KEY
 
 
@@ -15,11 +15,14 @@ def first_line(result: object) -> str:
     return str(result.content[0].text.splitlines()[0])  # type: ignore[attr-defined]
 
 
-async def test_a_connection_keeps_its_directory_and_variables(tmp_path: Path) -> None:
-    for era in ("legacy", "auto"):
-        async with over_stdio(era) as client:
-            await client.call_tool("bash", {"command": f"cd {tmp_path}; greeting=hello"})
-            assert first_line(await client.call_tool("bash", {"command": "echo $greeting $PWD"})) == f"hello {tmp_path}"
+async def check_a_connection_keeps_its_directory_and_variables(client: Client, tmp_path: Path) -> None:
+    await client.call_tool("bash", {"command": f"cd {tmp_path}; greeting=hello"})
+    assert first_line(await client.call_tool("bash", {"command": "echo $greeting $PWD"})) == f"hello {tmp_path}"
+
+
+async def test_a_connection_over_http_keeps_its_directory_and_variables(tmp_path: Path) -> None:
+    async with http_server() as url, Client(url, mode="legacy") as client:
+        await check_a_connection_keeps_its_directory_and_variables(client, tmp_path)
 
 
 async def test_connections_do_not_see_each_other(tmp_path: Path) -> None:
@@ -45,17 +48,17 @@ async def test_a_request_without_a_connection_has_a_shell_of_its_own_unless_it_n
 
 async def test_calls_of_distinct_sessions_run_at_once_and_those_of_one_after_another(tmp_path: Path) -> None:
     # Each waits until all of them have started; one after another, they would wait for ever.
-    together = f"touch {tmp_path}/at.$$; until [ $(ls {tmp_path}/at.* | wc -l) -ge 10 ]; do sleep 0.02; done; echo met"
+    arrivals = tmp_path / "arrivals"
+    together = f"echo >> {arrivals}; until [ $(wc -l < {arrivals}) -ge 50 ]; do sleep 0.3; done; echo met"
     # Each fails if it finds another one at work.
     alone = f"mkdir {tmp_path}/turn && sleep 0.02 && rmdir {tmp_path}/turn && echo alone"
     async with http_server() as url, Client(url) as client:
-        for names in (["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"], [None] * 10):
+        for names in ([f"session {number}" for number in range(50)], [None] * 50):
             metas = [None if name is None else {SESSION_KEY: name} for name in names]
-            calls = [client.call_tool("bash", {"command": together, "timeout": 30}, meta=meta) for meta in metas]
+            calls = [client.call_tool("bash", {"command": together}, meta=meta) for meta in metas]
             assert {first_line(result) for result in await asyncio.gather(*calls)} == {"met"}
-            for path in tmp_path.glob("at.*"):
-                path.unlink()
-        calls = [client.call_tool("bash", {"command": alone}, meta={SESSION_KEY: "one"}) for _ in range(10)]
+            arrivals.unlink()
+        calls = [client.call_tool("bash", {"command": alone}, meta={SESSION_KEY: "one"}) for _ in range(50)]
         assert {first_line(result) for result in await asyncio.gather(*calls)} == {"alone"}
 
 
