@@ -37,6 +37,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     state = tmp_path / "nacre-home"
     monkeypatch.setenv("NACRE_HOME", str(state))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    # Nor does the rc of whoever runs the tests: here by its name, in programs that a test starts by the setting.
+    monkeypatch.setattr("nacre.sessions.snapshot.RC_NAME", ".bashrc-of-a-test")
+    monkeypatch.setenv("NACRE_SNAPSHOT", "false")
     return state
 
 

@@ -85,12 +85,11 @@ class Engine:
         from nacre.sessions.pool import Pool
 
         settings = self.settings.sessions
-        snapshot = self.settings.shell.snapshot
-        return Pool(most=settings.most, idle_seconds=settings.idle_seconds, snapshot=snapshot)
+        return Pool(most=settings.most, idle_seconds=settings.idle_seconds)
 
-    def session(self, key: str, *, cwd: str) -> Session:
-        """The session of this key; a new one begins in `cwd`."""
-        return self._sessions.session(key, cwd=cwd)
+    def session(self, key: str, *, cwd: str, with_rc: bool = False) -> Session:
+        """The session of this key; a new one begins in `cwd`, with the user's rc where the contract has that."""
+        return self._sessions.session(key, cwd=cwd, with_rc=with_rc and self.settings.shell.snapshot)
 
     def known_session(self, key: str) -> Session | None:
         return self._sessions.known(key) if "_sessions" in self.__dict__ else None

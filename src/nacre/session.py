@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import weakref
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Self
@@ -45,6 +46,7 @@ class Session:
         self._settings = settings
         self._key = f"of program {next(_numbers)}"
         self._engine: engines.Engine | None = None
+        self._ending: weakref.finalize[..., Session] | None = None
         self._inner: sessions.Session | None = None
         self._plans: dict[tuple[str, float | None, str], tuple[Mapping[str, str], Plan]] = {}
 
@@ -79,6 +81,9 @@ class Session:
         engine = self._engine
         if engine is None:
             engine = self._engine = engines.from_environment(settings=self._settings)
+            # One that is forgotten without a word takes its shell along.
+            self._ending = weakref.finalize(self, engine.end_session, self._key)
+            self._ending.atexit = False
             if not engine.backend_for(_PROFILE).keeps:
                 raise BackendUnavailableError("a session needs the warden, which cannot run here; see `nacre doctor`")
         session = self._inner
@@ -129,6 +134,6 @@ class Session:
 
     async def aclose(self) -> None:
         """End the shell with everything below it."""
-        if self._engine is not None:
-            self._engine.end_session(self._key)
-            self._engine = self._inner = None
+        if self._ending is not None:
+            self._ending()
+        self._engine = self._inner = self._ending = None

@@ -93,7 +93,8 @@ class SessionSettings:
 class ShellSettings:
     prefix: str = _setting("", "words before every command of a workspace tool, such as `nice -n 5`", loosens=True)
     snapshot: bool = _setting(
-        default=True, doc="sessions begin with the functions, aliases, options and PATH of ~/.bashrc"
+        default=True,
+        doc="sessions of a workspace tool begin with functions, aliases, options and PATH of ~/.bashrc",
     )
 
 

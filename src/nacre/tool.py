@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+import weakref
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from nacre import config
 from nacre import engine as engines
@@ -79,7 +80,7 @@ class Tool:
         settings: Settings | None = None,
         approver: Approver | None = None,
         tools: Collection[str] = (),
-        session: str | None = None,
+        session: str | Literal[False] | None = None,
         skills: Collection[str | os.PathLike[str]] = (),
         schemes: Mapping[str, Resolver] | None = None,
         terminal: ClientTerminals | None = None,
@@ -91,7 +92,7 @@ class Tool:
             approver: asked about commands that a rule says to ask about.
             tools: names of the other tools that the model has, which the interceptor may point to.
             session: whose shell and whose `local://` files these are; tools of the same session share them. Unless
-                given, the shell is this tool's own.
+                given, the shell is this tool's own; False gives every command one.
             skills: directories whose subdirectories are skills, for `skill://`.
             schemes: further URL schemes and what resolves them to paths.
             terminal: the client's terminals (`nacre.acp.ClientTerminals`), where foreground commands then run.
@@ -113,6 +114,7 @@ class Tool:
         self._schemes = dict(schemes or {})
         self._terminal = terminal
         self._engine: engines.Engine | None = None
+        self._ending: weakref.finalize[..., Tool] | None = None
         self._router: UrlRouter | None = None
 
     async def __aenter__(self) -> Self:
@@ -123,8 +125,9 @@ class Tool:
 
     async def aclose(self) -> None:
         """Give back what the tool holds; a shell of its own ends."""
-        if self._engine is not None and self._session is None:
-            self._engine.end_session(self._session_key)
+        if self._ending is not None:
+            self._ending()
+            self._ending = None
         self._engine = None
 
     @property
@@ -167,7 +170,7 @@ class Tool:
                 self.cwd,
                 async_enabled=jobs.async_enabled,
                 window=jobs.auto_background_seconds if here else 0.0,
-                persists=settings.sessions.persist and here,
+                persists=settings.sessions.persist and here and self._session is not False,
             )
         )
 
@@ -224,12 +227,18 @@ class Tool:
 
     def _shell_session(self, engine: engines.Engine, profile: Profile) -> Session | None:
         """The persistent shell, where the contract has one, it is wanted, and it can be had."""
-        if not (profile.persists and engine.settings.sessions.persist and engine.backend_for(profile).keeps):
+        if self._session is False or not (profile.persists and engine.settings.sessions.persist):
+            return None
+        if not engine.backend_for(profile).keeps:
             return None
         if self._terminal is not None:
             # A state that only the few commands share which cannot run in the client's terminal would confuse.
             return None
-        return engine.session(self._session_key, cwd=self.cwd)
+        if self._session is None and self._ending is None:
+            # A tool that is forgotten without a word takes its shell along.
+            self._ending = weakref.finalize(self, engine.end_session, self._session_key)
+            self._ending.atexit = False
+        return engine.session(self._session_key, cwd=self.cwd, with_rc=profile.keeps)
 
     def _terminal_for(self, request: ShellRequest) -> ClientTerminals | None:
         """The client's terminals, if they can do what is asked for: run it to its end, without a terminal of ours."""

@@ -18,6 +18,7 @@ def test_every_setting_is_shown_with_its_value_and_source(nacre: Nacre, home: Pa
         for origin in config.load({}, cwd="/").origins
     }
     expected["execution.grace_seconds"] = {"value": 2.0, "source": "NACRE_GRACE_SECONDS"}
+    expected["shell.snapshot"] = {"value": False, "source": "NACRE_SNAPSHOT"}
     expected["output.artifact_head_bytes"] = {"value": 1024, "source": f"{tmp_path}/nacre.toml"}
     assert (done.code, done.err, shown) == (0, "", {"stateDir": str(home), "settings": expected})
 

@@ -125,7 +125,7 @@ async def test_a_prefix_stands_before_every_command(bench: Workbench) -> None:
 async def test_a_session_begins_with_the_user_s_rc(
     bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / ".bashrc").write_text(
+    (tmp_path / ".bashrc-of-a-test").write_text(
         "echo noise; alias greet='echo hello' rm='echo no'; word=world; my_token=abcdefgh12345678\n"
         "shout() { echo ${word^^} $my_token; }; ls() { echo no; }; PATH=$PATH:/rc\n"
     )
@@ -139,10 +139,10 @@ async def test_a_session_begins_with_the_user_s_rc(
 async def test_an_rc_that_takes_too_long_is_said_once(
     bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / ".bashrc").write_text("sleep 100\n")
+    (tmp_path / ".bashrc-of-a-test").write_text("sleep 100\n")
     monkeypatch.setenv("HOME", str(tmp_path))
     async with bench.tool() as tool:
         reply = await tool.call({"command": "echo hi"})
-        notice = "~/.bashrc was not read, so its functions and aliases are missing: it took longer than 2 s"
+        notice = "~/.bashrc-of-a-test was not read, so its functions and aliases are missing: it took longer than 2 s"
         assert timeless(reply.text) == layout("hi", notice)
         assert timeless((await tool.call({"command": "echo hi"})).text) == layout("hi")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import subprocess
@@ -366,3 +367,11 @@ async def test_a_session_that_is_closed_lets_its_command_end(tmp_path: Path) -> 
     word, pid = (await running).text.split()
     assert word == "ended"
     await gone(int(pid))
+
+
+async def test_a_session_that_is_forgotten_takes_its_shell_along(tmp_path: Path) -> None:
+    shell = session(tmp_path)
+    pid = int((await shell.run("echo $$")).text)
+    del shell
+    gc.collect()
+    await gone(pid)

@@ -47,5 +47,6 @@ def main(namespace: argparse.Namespace) -> int:
 
 
 async def _call(contract: str, arguments: object, tools: list[str]) -> Reply:
-    async with Tool(contract, tools=tools) as tool:
+    # One call: nobody comes back for what its shell would keep.
+    async with Tool(contract, tools=tools, session=False) as tool:
         return await Interruption().guard(tool.call(arguments))

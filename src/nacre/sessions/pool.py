@@ -1,4 +1,4 @@
-"""The sessions of one engine: each exclusive, few shells at a time, and none for those that are not used.
+"""The sessions of one engine: each exclusive, few shells at a time in a program, and none for those not used.
 
 What is evicted is the shell. Its state is a few kilobytes and stays, so that a session that comes back finds it.
 """
@@ -7,22 +7,24 @@ from __future__ import annotations
 
 import asyncio
 import time
+import weakref
 
 from nacre.sessions.session import Session
-from nacre.sessions.snapshot import Snapshot
 
 # States are kept for so many times more sessions than shells.
 _STATES_PER_SHELL = 8
 
 
+# Of all pools: a shell costs a few megabytes, whoever has it.
+_sessions: weakref.WeakSet[Session] = weakref.WeakSet()
+
+
 class Pool:
     """Sessions by their keys."""
 
-    def __init__(self, *, most: int, idle_seconds: float, snapshot: bool = False) -> None:
-        """With `snapshot`, every session begins with what the user's rc defines."""
+    def __init__(self, *, most: int, idle_seconds: float) -> None:
         self._most = max(most, 1)
         self._idle_seconds = idle_seconds
-        self._snapshot = Snapshot() if snapshot else None
         self._sessions: dict[str, Session] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -30,13 +32,14 @@ class Pool:
     def known(self, key: str) -> Session | None:
         return self._sessions.get(key)
 
-    def session(self, key: str, *, cwd: str) -> Session:
-        """The session of this key; a new one begins in `cwd`."""
+    def session(self, key: str, *, cwd: str, with_rc: bool = False) -> Session:
+        """The session of this key; a new one begins in `cwd`, and with what the user's rc defines if that is wanted."""
         session = self._sessions.get(key)
         if session is None:
-            session = self._sessions[key] = Session(cwd, snapshot=self._snapshot)
+            session = self._sessions[key] = Session(cwd, with_rc=with_rc)
+            _sessions.add(session)
         if not session.alive:
-            self._evict(key)
+            self._evict(session)
         self._watch()
         return session
 
@@ -46,14 +49,16 @@ class Pool:
         if session is not None:
             session.forget()
 
-    def _evict(self, asked: str) -> None:
+    def _evict(self, asked: Session) -> None:
         """Keep to the bounds when one more is about to have a shell, beginning with what was not used for longest."""
-        idle = sorted((one.used_at, key) for key, one in self._sessions.items() if key != asked and not one.busy)
-        living = [key for _, key in idle if self._sessions[key].alive]
-        for key in living[: max(0, len(living) - self._most + 1)]:
-            self._sessions[key].close()
-        for _, key in idle[: max(0, len(self._sessions) - self._most * _STATES_PER_SHELL)]:
-            self.end(key)
+        idle = sorted((one for one in _sessions if one is not asked and not one.busy), key=lambda one: one.used_at)
+        living = [one for one in idle if one.alive]
+        for one in living[: max(0, len(living) - self._most + 1)]:
+            one.close()
+        if len(self._sessions) > self._most * _STATES_PER_SHELL:
+            oldest = min(self._sessions.items(), key=lambda item: item[1].used_at)
+            if not oldest[1].busy:
+                self.end(oldest[0])
 
     def _watch(self) -> None:
         """Look for idle ones when the first may be; a loop that ends takes its timer along."""

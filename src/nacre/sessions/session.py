@@ -22,7 +22,7 @@ from nacre.sessions.checkpoint import DUMP, MOST_BYTES, Checkpoint, read_dump
 from nacre.sessions.framing import Frame
 from nacre.sessions.quiet import command_words
 from nacre.sessions.shell import Shell, start_shell
-from nacre.sessions.snapshot import Snapshot
+from nacre.sessions.snapshot import snapshot
 from nacre.sessions.turn import AtOnce, Fate, Scope, Turn
 
 # How long a shell that is to be ended may take to write its state down; it takes a fraction of one.
@@ -54,13 +54,13 @@ TOO_LARGE = (
 class Session:
     """Commands that share one bash, one at a time."""
 
-    def __init__(self, cwd: str, *, snapshot: Snapshot | None = None) -> None:
-        """With a snapshot, every new state begins with what the user's rc defines."""
+    def __init__(self, cwd: str, *, with_rc: bool = False) -> None:
+        """With the rc, every new state begins with what the user's ~/.bashrc defines."""
         self.cwd = cwd
         """Where the shell is."""
         self.used_at = time.monotonic()
         self._home = cwd
-        self._snapshot = snapshot
+        self._with_rc = with_rc
         self._initial = ""
         self._env: Mapping[str, str] | None = None
         self._shell: Shell | None = None
@@ -184,8 +184,8 @@ class Session:
             self._notices = [SURROUNDINGS]
         state = self._checkpoint
         self._env = command.env
-        if state is None and self._snapshot is not None:
-            self._initial, problem = await self._snapshot.text(command)
+        if state is None and self._with_rc:
+            self._initial, problem = await snapshot(command)
             if problem is not None:
                 self._notices.append(problem)
         restoring = self._initial if state is None else state.restoring(command.env)

@@ -16,6 +16,7 @@ from nacre.execution.run import Run
 from nacre.planning.secret_names import name_reason, words
 from nacre.sessions.checkpoint import DUMP, Checkpoint, read_dump
 
+RC_NAME = ".bashrc"
 BUDGET_SECONDS = 2.0
 MOST_BYTES = 1024 * 1024
 
@@ -28,41 +29,36 @@ _TOOLS = words(
     """
 )
 _UNWANTED = f"_*|{'|'.join(sorted(_TOOLS))}"
-_SCRIPT = (
-    "{ umask 077; . ~/.bashrc; } </dev/null >/dev/null 2>&1\n"
-    "for __nacre in $(builtin compgen -A function); do\n"
-    f'  case $__nacre in {_UNWANTED}) unset -f "$__nacre";; esac\n'
-    "done\n"
-    'for __nacre in "${!BASH_ALIASES[@]}"; do\n'
-    f'  case $__nacre in {_UNWANTED}) unalias -- "$__nacre";; esac\n'
-    "done\n"
-    f"{DUMP}"
-)
 _REFERENCE = re.compile(r"\$\{?[#!]?([A-Za-z_]\w*)", re.ASCII)
 # What a function refers to and every shell has by itself.
 _USUAL = words("HOME IFS OLDPWD PS1 PS2 PS3 PS4 PWD SHELL SHLVL TERM USER")
 _OFF = ("onecmd", "monitor", "restricted", "errexit", "nounset", "xtrace", "verbose", "noexec")
 
 
-class Snapshot:
-    """Made when the first session starts a shell, for all sessions of a pool."""
+# What was made of an rc, by what it depends on; a program has one user, and hardly ever two environments.
+_known: dict[tuple[object, ...], str] = {}
+_MOST_KNOWN = 8
 
-    def __init__(self) -> None:
-        self._text: str | None = None
 
-    async def text(self, command: Command) -> tuple[str, str | None]:
-        """The text that a shell begins with; the first time also why it could not be had, if so."""
-        if self._text is not None:
-            return self._text, None
-        problem = None
-        self._text = ""
-        home = command.env.get("HOME")
-        if home and os.path.isfile(os.path.join(home, ".bashrc")):
-            try:
-                self._text = await _read(command)
-            except NacreError as error:
-                problem = f"~/.bashrc was not read, so its functions and aliases are missing: {error}"
-        return self._text, problem
+async def snapshot(command: Command) -> tuple[str, str | None]:
+    """The text that a shell begins with; the first time also why it could not be had, if so."""
+    path = os.path.join(command.env.get("HOME") or "/nonexistent", RC_NAME)
+    try:
+        stamp = os.stat(path).st_mtime_ns
+    except OSError:
+        return "", None
+    key = (path, stamp, command.shell, tuple(sorted(command.env.items())))
+    if key in _known:
+        return _known[key], None
+    text, problem = "", None
+    try:
+        text = await _read(command)
+    except NacreError as error:
+        problem = f"~/{RC_NAME} was not read, so its functions and aliases are missing: {error}"
+    if len(_known) >= _MOST_KNOWN:
+        _known.clear()
+    _known[key] = text
+    return text, problem
 
 
 class _Sink:
@@ -74,9 +70,22 @@ class _Sink:
             self.data += memoryview(buffer)[:size]
 
 
+def _script() -> str:
+    return (
+        f"{{ umask 077; . ~/{RC_NAME}; }} </dev/null >/dev/null 2>&1\n"
+        "for __nacre in $(builtin compgen -A function); do\n"
+        f'  case $__nacre in {_UNWANTED}) unset -f "$__nacre";; esac\n'
+        "done\n"
+        'for __nacre in "${!BASH_ALIASES[@]}"; do\n'
+        f'  case $__nacre in {_UNWANTED}) unalias -- "$__nacre";; esac\n'
+        "done\n"
+        f"{DUMP}"
+    )
+
+
 async def _read(command: Command) -> str:
     sink = _Sink()
-    asked = Command(script=_SCRIPT, cwd="/", env=command.env, timeout=BUDGET_SECONDS, grace=0.0, shell=command.shell)
+    asked = Command(script=_script(), cwd="/", env=command.env, timeout=BUDGET_SECONDS, grace=0.0, shell=command.shell)
     run = Run.start(ContainedBackend(), asked, sink)
     try:
         ending = await run.wait()
