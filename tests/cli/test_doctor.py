@@ -36,7 +36,7 @@ def test_containment_that_is_switched_off_is_found_and_exit_code_1(nacre: Nacre)
     findings = {finding["part"]: finding for finding in json.loads(done.out)}
     assert (done.code, findings["containment"]["ok"]) == (1, False)
     assert findings["containment"]["says"].startswith("containment is off (switched off by setting)")
-    assert findings["settings"]["says"] == "changed: execution.containment"
+    assert findings["settings"]["says"] == "changed: execution.containment, shell.snapshot"
 
 
 def test_a_wrong_setting_is_a_finding_among_the_others(nacre: Nacre, tmp_path: Path) -> None:
