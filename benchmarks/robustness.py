@@ -18,6 +18,8 @@ PROMPT_SECONDS = 3.0
 LATE_SECONDS = 3.0
 # Beyond the limit of a command; after that the tool is said to hang.
 PATIENCE_SECONDS = 6.0
+# For the command that shows whether the tool still works; a loaded machine is no reason to say that it does not.
+WORKS_SECONDS = 5.0
 # What was told to end may take a moment to be gone.
 GONE_SECONDS = 1.0
 
@@ -192,7 +194,9 @@ def _try(tool: RemoteTool, case: Case, number: str) -> Seen:
 def _works(tool: RemoteTool) -> str:
     """Whether it runs the next command; if not, it is started anew."""
     try:
-        answer = tool.ask("single", limit=3 + PATIENCE_SECONDS, script="echo ali''ve", timeout=3)
+        answer = tool.ask(
+            "single", limit=WORKS_SECONDS + PATIENCE_SECONDS, script="echo ali''ve", timeout=WORKS_SECONDS
+        )
     except (ToolHangsError, ToolFailedError):
         tool.kill()
         return "useless afterwards"
