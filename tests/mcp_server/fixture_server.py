@@ -15,7 +15,7 @@ from mcp.server import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp.types import MISSING_REQUIRED_CLIENT_CAPABILITY, CallToolRequestParams, PaginatedRequestParams
 
-from nacre.mcp import tasks
+from nacre.mcp import call, tasks
 from nacre.mcp.approval import approver
 from nacre.mcp.http import listen, serve_http, url_of
 from nacre.mcp.server import Desk, build
@@ -29,7 +29,7 @@ ASKED = "touch asked"
 COMMANDS: dict[str, Callable[[dict[str, Any]], str]] = {
     "test_simple_text": lambda _: "echo This is a simple text response for testing.",
     "test_error_handling": lambda _: "echo This tool intentionally returns an error for testing; exit 1",
-    "test_tool_with_progress": lambda _: "for step in 1 2 3 4 5 6 7 8; do echo $step; sleep 0.1; done",
+    "test_tool_with_progress": lambda _: "for step in 1 2 3 4 5 6 7 8; do echo $step; sleep 0.04; done",
     "test_logging_tool": lambda _: "echo nothing is logged",
     "test_elicitation": lambda _: ASKED,
     "test_streaming_elicitation": lambda _: ASKED,
@@ -71,6 +71,8 @@ class FixtureDesk(Desk):
 
 
 async def main() -> None:
+    # The window is short here; there must be time for some progress in it.
+    call.INTERVAL_SECONDS = 0.03
     desk = FixtureDesk(Toolbox("workspace", approver=approver))
     listener = listen("127.0.0.1", 0, token=None)
     print(url_of(listener), flush=True)

@@ -73,8 +73,8 @@ def fixture_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     rules = tmp_path / "rules.toml"
     rules.write_text(RULE, encoding="utf-8")
     monkeypatch.setenv("NACRE_RULES_FILE", str(rules))
-    # Whatever sleeps for a second is a task.
-    monkeypatch.setenv("NACRE_AUTO_BACKGROUND_SECONDS", "0.9")
+    # Whatever sleeps for a second is a task, also on a busy machine.
+    monkeypatch.setenv("NACRE_AUTO_BACKGROUND_SECONDS", "0.4")
     argv = (sys.executable, str(HERE / "fixture_server.py"))
     with process(*argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=tmp_path) as server:
         yield address(server)
