@@ -105,6 +105,8 @@ Start = Callable[..., Client]
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """Starts servers in a directory of their own; whoever still runs at the end is ended."""
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    # What the machine's own ~/.bashrc does, and how long that takes, is no part of these tests.
+    monkeypatch.setenv("NACRE_SNAPSHOT", "false")
     work = tmp_path / "work"
     work.mkdir()
     clients: list[Client] = []
