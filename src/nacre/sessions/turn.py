@@ -62,8 +62,9 @@ class AtOnce(NamedTuple):
 
 # What a script left may be about to end: so often it is looked at again before the shell is given up for it.
 LOOKS, LOOK_SECONDS = 4, 0.004
-# Every view shows this much whole, even if all of it cannot be decoded.
-AT_ONCE_BYTES = 16 * 1024
+# Every view shows this much whole; bytes that cannot be decoded grow to three when they are shown.
+AT_ONCE_BYTES = 48 * 1024
+AT_ONCE_BYTES_OF_ANY_KIND = AT_ONCE_BYTES // 3
 # Turns that are attended now: while there are any, nobody is kept waiting for another's.
 _attended = 0
 
@@ -108,7 +109,10 @@ class Turn:
             self._read = os.read(shell.output, FULL_PIPE_BYTES)
         except BlockingIOError:
             pass  # it wrote nothing
-        if len(self._read) > AT_ONCE_BYTES or not shell.is_alone(frame.last):
+        size = len(self._read)
+        if size > (AT_ONCE_BYTES if self._read.isascii() else AT_ONCE_BYTES_OF_ANY_KIND):
+            return None
+        if not shell.is_alone(frame.last):
             return None
         self._finish("waits")
         code, *stages = frame.codes
