@@ -59,6 +59,7 @@ class Shell:
         self._last = ""
         self._alone = b""
         self._children = -1
+        self._sees = False
         # A letter first: in a format of printf a digit would join the NUL before it.
         self._secret = f"n{secrets.token_hex(4)}x"
         self._frames = Frames()
@@ -141,6 +142,8 @@ class Shell:
         """Learn from its greeting which processes it and its runner are."""
         self.pid, self._runner = map(int, who.split())
         self._alone = f"{self.pid} ".encode("ascii")
+        # A /proc that hides other users' processes hides runners too; then nothing can be said to be alone.
+        self._sees = self.pid in children.descendants(self._runner)
         # A kernel without this file is asked in another way.
         with contextlib.suppress(OSError):
             path = f"/proc/{self._runner}/task/{self._runner}/children"
@@ -152,7 +155,7 @@ class Shell:
         if not changed and self._children >= 0 and os.pread(self._children, 4096, 0) == self._alone:
             return True
         below = children.descendants(self._runner)
-        alone = all(pid == self.pid or children.is_zombie(pid) for pid in below)
+        alone = self._sees and all(pid == self.pid or children.is_zombie(pid) for pid in below)
         if alone and changed:
             self._last = last
         return alone
