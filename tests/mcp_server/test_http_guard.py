@@ -64,7 +64,8 @@ async def test_only_the_token_lets_in() -> None:
             assert await status(url, headers, path="/elsewhere") == 401
             assert await status(url, headers, method="DELETE") == 401
             assert await status(url, headers | {"MCP-Protocol-Version": "2026-07-28"}) == 401
-        assert await status(url, {"Authorization": f"Bearer {TOKEN}"}) == 200
+        for scheme in ("Bearer", "bearer"):
+            assert await status(url, {"Authorization": f"{scheme} {TOKEN}"}) == 200
 
 
 async def test_a_client_with_the_token_calls(home: Path) -> None:

@@ -145,10 +145,10 @@ class Gate:
 
     def __init__(self, app: App, token: str | None) -> None:
         self._app = app
-        self._expected = None if not token else f"Bearer {token}".encode()
+        self._token = token.encode() if token else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._expected is None or scope["type"] == "lifespan" or self._is_welcome(scope):
+        if self._token is None or scope["type"] == "lifespan" or _is_welcome(scope, self._token):
             await self._app(scope, receive, send)
             return
         await send(
@@ -160,10 +160,11 @@ class Gate:
         )
         await send({"type": "http.response.body", "body": b"a bearer token is required\n"})
 
-    def _is_welcome(self, scope: Scope) -> bool:
-        assert self._expected is not None
-        given = [value for name, value in scope["headers"] if name == b"authorization"]
-        return len(given) == 1 and hmac.compare_digest(given[0], self._expected)
+
+def _is_welcome(scope: Scope, token: bytes) -> bool:
+    given = [value for name, value in scope["headers"] if name == b"authorization"]
+    scheme, _, credentials = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
+    return scheme.lower() == b"bearer" and hmac.compare_digest(credentials, token)
 
 
 class Attendance:
