@@ -20,8 +20,8 @@ from benchmarks.peers.catalogue import HOME, ROOT, Entry
 
 # Importing some peers takes eight seconds on a quiet machine.
 START_SECONDS = 60.0
-# The import of one peer fails at random; a start is tried again before it is called a failure.
-STARTS = 3
+# The import of one peer (OpenHands) fails about every other time; that is no verdict on what it does once it runs.
+STARTS = 8
 STOP_SECONDS = 10.0
 
 
@@ -76,7 +76,7 @@ class RemoteTool:
         for attempt in range(1, STARTS + 1):
             try:
                 self._start_once()
-            except (ToolFailedError, ToolHangsError):
+            except ToolFailedError:
                 if attempt == STARTS:
                     raise
             else:
