@@ -29,7 +29,7 @@ def serve(sock: socket.socket) -> None:
     wakeup_read, wakeup_write = os.pipe()
     os.set_blocking(wakeup_read, False)
     os.set_blocking(wakeup_write, False)
-    # The handler that makes SIGCHLD arrive here is the zygote's, and inherited.
+    # The handler that makes SIGCHLD arrive here is inherited from the zygote, and does nothing here.
     signal.set_wakeup_fd(wakeup_write, warn_on_full_buffer=False)
     channel = Channel(sock)
     # Sent once and then referred to: it is most of a request, and rarely changes.

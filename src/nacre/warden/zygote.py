@@ -39,7 +39,9 @@ def main(control_fd: int) -> NoReturn:
     become_unreadable()
     # A host may block signals; a runner that never heard of its children's ends would miss them.
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.signal(signal.SIGCHLD, _reap_runners)
+    global _zygote
+    _zygote = os.getpid()
     # What every runner asks for once is worked out here, in memory that they share.
     ignored_signals()
     oom_kills()
@@ -62,6 +64,14 @@ def main(control_fd: int) -> NoReturn:
                     _become_runner(control, fd, fds)
         for fd in fds:
             os.close(fd)
+
+
+_zygote = 0
+
+
+def _reap_runners(*_: object) -> None:
+    """Collect runners as they end. A runner inherits this, and looks for its own children at its own time."""
+    if os.getpid() == _zygote:
         children.reap()
 
 
