@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import socket
+from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
@@ -20,6 +21,14 @@ LIBRARIES = {
 }
 
 collect_ignore = [f"test_{name}.py" for name, library in LIBRARIES.items() if importlib.util.find_spec(library) is None]
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shells of the frameworks read no rc of the machine's, which may take its time."""
+    directory = tmp_path / "home"
+    directory.mkdir()
+    monkeypatch.setenv("HOME", str(directory))
 
 
 @pytest.fixture(autouse=True)
