@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from nacre.backends.contained import ContainedBackend
-from nacre.backends.spares import Spare, is_suited, missing_reason, refill, spares
+from nacre.backends.spares import DOES_NOT_WAIT, Spare, is_suited, missing_reason, refill, spares
 from nacre.command import Command
 from nacre.execution.run import Run
 from nacre.process import Ending
@@ -218,4 +218,4 @@ async def test_a_shell_that_is_no_bash_has_no_spares(tmp_path: Path) -> None:
     shell = tmp_path / "bash"
     shell.symlink_to("/bin/dash")
     command = replace(_command("echo hi"), shell=str(shell))
-    assert missing_reason(command) == "the shell does not wait for its script; bash does, from 4.4 on"
+    assert missing_reason(command) == DOES_NOT_WAIT

@@ -9,6 +9,7 @@ runs already is told in warden/spare.py.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import socket
 import threading
@@ -28,6 +29,7 @@ USABLE_SECONDS = 20.0
 MOST_SPARES = 4
 # How long one may take to be there when it is tried whether there can be any.
 TRIAL_SECONDS = 5.0
+DOES_NOT_WAIT = "the shell does not wait for its script; bash does, from 4.4 on"
 
 
 class Spare:
@@ -76,7 +78,7 @@ class Spare:
             except BlockingIOError:
                 return False
             if not self._waits:
-                self.refusal = "the shell does not wait for its script; bash does, from 4.4 on"
+                self.refusal = DOES_NOT_WAIT
                 return None
         if time.monotonic() - self.born >= USABLE_SECONDS:
             return None
@@ -88,7 +90,8 @@ class Spare:
         data, fds = receive_fds(self.link.sock, 65536)
         messages = wire.Frames().feed(data)
         if messages and messages[0]["event"] == "failed" and messages[0]["step"] == "spare":
-            self.refusal = messages[0]["reason"]
+            ended = messages[0]["errno"] == errno.ESRCH
+            self.refusal = DOES_NOT_WAIT if ended else messages[0]["reason"]
         if len(messages) != 1 or messages[0]["event"] != "spare" or len(fds) != 1:
             for fd in fds:
                 os.close(fd)
