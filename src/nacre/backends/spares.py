@@ -70,8 +70,6 @@ class Spare:
                 return False
             if not self._meet_runner():
                 return None
-        elif not is_quiet(self.link.sock):
-            return None
         if not self._waits:
             try:
                 self._waits = self._go.recv(1, socket.MSG_DONTWAIT) != b""
@@ -80,7 +78,7 @@ class Spare:
             if not self._waits:
                 self.refusal = DOES_NOT_WAIT
                 return None
-        if time.monotonic() - self.born >= USABLE_SECONDS:
+        if time.monotonic() - self.born >= USABLE_SECONDS or not is_quiet(self.link.sock):
             return None
         # A directory that was replaced is another one.
         return True if self._directory is not None and _identity(self._cwd) == self._directory else None
@@ -92,7 +90,7 @@ class Spare:
         if messages and messages[0]["event"] == "failed" and messages[0]["step"] == "spare":
             ended = messages[0]["errno"] == errno.ESRCH
             self.refusal = DOES_NOT_WAIT if ended else messages[0]["reason"]
-        if len(messages) != 1 or messages[0]["event"] != "spare" or len(fds) != 1:
+        if not messages or messages[0]["event"] != "spare" or len(fds) != 1:
             for fd in fds:
                 os.close(fd)
             return False
