@@ -36,7 +36,7 @@ HOMES = {
     "acp": "acp",
     "tree_sitter": "script",
     "tree_sitter_bash": "script",
-    **dict.fromkeys(("mcp", "anyio", "pydantic", "uvicorn"), "mcp"),
+    **dict.fromkeys(("mcp", "anyio", "opentelemetry", "pydantic", "uvicorn"), "mcp"),
 }
 # What adapters may import: each framework, and what it is built on where its interface is made of that.
 FRAMEWORKS = {
