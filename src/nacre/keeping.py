@@ -288,7 +288,9 @@ async def _start_job(engine: Engine, planned: Plan, profile: Profile) -> tuple[s
             pid = await run.announced()
             if profile.keeps:
                 await asyncio.wait([run.finished], timeout=max(0.0, SETTLE_SECONDS - run.elapsed))
-            return job_id, pid, directory, engine.jobs.get(job_id) if run.finished.done() else None
+            # Only an answer that tells the end may take its delivery.
+            ended = engine.jobs.get(job_id) if profile.keeps and run.finished.done() else None
+            return job_id, pid, directory, ended
         except asyncio.CancelledError:
             # Nobody will hear of this job: a cancelled call leaves nothing running.
             await run.end()
