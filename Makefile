@@ -22,7 +22,7 @@ run: setup       ## run a command through nacre: make run CMD='…'
 	@$(BIN)/nacre run -- '$(subst ','\'',$(CMD))'
 
 test: setup      ## run all tests
-	@$(BIN)/python -m pytest -q
+	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
 
 test-long: setup ## the tests that take minutes, with the real times
 	@$(BIN)/python -m pytest -q -m long -o faulthandler_timeout=0

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from outside import Program
+from outside import Program, eventually
 
 HIERARCHY = Path("/sys/fs/cgroup/memory")
 
@@ -33,6 +33,8 @@ def group() -> Iterator[Path]:
     except OSError as error:
         pytest.skip(f"no memory control group can be made here: {error}")
     yield path
+    # The warden of the program that has ended may take a moment longer, and it is in the group.
+    eventually(lambda: not (path / "cgroup.procs").read_text(encoding="ascii"), "an empty group")
     path.rmdir()
 
 
