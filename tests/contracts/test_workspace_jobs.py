@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import time
 import socket
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
