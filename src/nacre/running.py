@@ -72,6 +72,16 @@ async def run_with(
     passthrough: Passthrough | None = None,
 ) -> ShellResult:
     """Run a command with a profile of the caller's choice."""
+    check_call(command, timeout=timeout, env=env)
+    directory = os.path.abspath(cwd) if cwd is not None else config.working_directory()
+    engine = engines.from_environment(settings=settings)
+    limit = engine.settings.execution.timeout_seconds if timeout is None else timeout
+    request = ShellRequest(command=command, timeout=limit, env=env)
+    return await engine.run(request, profile, cwd=directory, passthrough=passthrough)
+
+
+def check_call(command: object, *, timeout: object, env: Mapping[str, str] | None) -> None:
+    """Refuse arguments with which nothing can be run, by the name of the field."""
     if not isinstance(command, str):
         raise InvalidRequestError(f"command must be a string, got {type(command).__name__}", field="command")
     check_command(command)
@@ -79,11 +89,6 @@ async def run_with(
         check_timeout(timeout)
     if env is not None:
         check_env(env)
-    directory = os.path.abspath(cwd) if cwd is not None else config.working_directory()
-    engine = engines.from_environment(settings=settings)
-    limit = engine.settings.execution.timeout_seconds if timeout is None else timeout
-    request = ShellRequest(command=command, timeout=limit, env=env)
-    return await engine.run(request, profile, cwd=directory, passthrough=passthrough)
 
 
 def check_timeout(timeout: object) -> None:

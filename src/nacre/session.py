@@ -11,11 +11,11 @@ from typing import Self
 
 from nacre import config
 from nacre import engine as engines
-from nacre.errors import BackendUnavailableError, InvalidRequestError
+from nacre.errors import BackendUnavailableError
 from nacre.planning.plan import Plan
-from nacre.request import ShellRequest, check_command, check_env
+from nacre.request import ShellRequest
 from nacre.result import ShellResult
-from nacre.running import PROFILE, check_timeout
+from nacre.running import PROFILE, check_call
 from nacre.sessions import session as sessions
 from nacre.settings import Settings
 from nacre.surroundings import environment
@@ -112,13 +112,7 @@ class Session:
         cwd: str | os.PathLike[str] | None,
         env: Mapping[str, str] | None,
     ) -> Plan:
-        if not isinstance(command, str):
-            raise InvalidRequestError(f"command must be a string, got {type(command).__name__}", field="command")
-        check_command(command)
-        if timeout is not None:
-            check_timeout(timeout)
-        if env is not None:
-            check_env(env)
+        check_call(command, timeout=timeout, env=env)
         request = ShellRequest(
             command=command,
             timeout=engine.settings.execution.timeout_seconds if timeout is None else timeout,
