@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from nacre.dataclass import dataclass
 
 SHELL = "/bin/bash"
 

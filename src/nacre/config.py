@@ -6,19 +6,21 @@ may be written by the very agent that nacre watches, so it cannot loosen a prote
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 import os
 import types
 import typing
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from nacre.dataclass import dataclass, fields
 from nacre.errors import ConfigError
 from nacre.settings import Settings
+
+if TYPE_CHECKING:
+    from dataclasses import Field
 
 FILE_NAME = "nacre.toml"
 
@@ -110,18 +112,18 @@ def _files(environ: Mapping[str, str], cwd: str) -> list[tuple[Path, bool]]:
 
 
 @functools.cache
-def _fields() -> dict[str, dataclasses.Field[Any]]:
-    found = {}
-    for section in dataclasses.fields(Settings):
-        section_type = typing.get_type_hints(Settings)[section.name]
-        for field in dataclasses.fields(section_type):
-            found[f"{section.name}.{field.name}"] = field
-    return found
+def _fields() -> dict[str, Field[Any]]:
+    return {f"{section}.{field.name}": field for section, kind in _sections().items() for field in fields(kind)}
 
 
-def _type_of(field: dataclasses.Field[Any]) -> Any:
-    for section_type in typing.get_type_hints(Settings).values():
-        if field in dataclasses.fields(section_type):
+def _sections() -> dict[str, Any]:
+    """The class of each section."""
+    return {section.name: section.default_factory for section in fields(Settings)}
+
+
+def _type_of(field: Field[Any]) -> Any:
+    for section_type in _sections().values():
+        if field in fields(section_type):
             return typing.get_type_hints(section_type)[field.name]
     raise LookupError(field.name)
 
@@ -133,34 +135,34 @@ def _read(path: Path, *, trusted: bool) -> dict[str, Any]:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}", source=str(path)) from error
-    fields = _fields()
+    known = _fields()
     found = {}
     for section, table in document.items():
         if not isinstance(table, dict):
             raise ConfigError(f"{path}: {section!r} must be a table such as [execution]", source=str(path), key=section)
         for name, value in table.items():
             key = f"{section}.{name}"
-            if key not in fields:
-                raise ConfigError(f"{path}: unknown setting {key!r}{_nearest(key, fields)}", source=str(path), key=key)
-            if fields[key].metadata["loosens"] and not trusted:
+            if key not in known:
+                raise ConfigError(f"{path}: unknown setting {key!r}{_nearest(key, known)}", source=str(path), key=key)
+            if known[key].metadata["loosens"] and not trusted:
                 raise ConfigError(
                     f"{path}: {key} loosens a protection, so a project's file cannot set it; "
                     "put it in your own nacre.toml or the environment",
                     source=str(path),
                     key=key,
                 )
-            found[key] = _checked(value, fields[key], f"{path}: {key}")
+            found[key] = _checked(value, known[key], f"{path}: {key}")
     return found
 
 
-def _nearest(key: str, fields: Mapping[str, object]) -> str:
+def _nearest(key: str, known: Mapping[str, object]) -> str:
     import difflib
 
-    near = difflib.get_close_matches(key, fields, n=1)
+    near = difflib.get_close_matches(key, known, n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
-def _parse(text: str, field: dataclasses.Field[Any], variable: str) -> Any:
+def _parse(text: str, field: Field[Any], variable: str) -> Any:
     kinds = _alternatives(field)
     value: Any = text
     if bool in kinds and text.lower() in ("1", "true", "yes", "on", "0", "false", "no", "off"):
@@ -175,12 +177,12 @@ def _parse(text: str, field: dataclasses.Field[Any], variable: str) -> Any:
     return _checked(value, field, variable)
 
 
-def _alternatives(field: dataclasses.Field[Any]) -> tuple[Any, ...]:
+def _alternatives(field: Field[Any]) -> tuple[Any, ...]:
     kind = _type_of(field)
     return typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
 
 
-def _checked(value: Any, field: dataclasses.Field[Any], where: str) -> Any:
+def _checked(value: Any, field: Field[Any], where: str) -> Any:
     kinds = _alternatives(field)
     for kind in kinds:
         if typing.get_origin(kind) is typing.Literal:
@@ -216,7 +218,7 @@ def _spell(kinds: tuple[Any, ...]) -> str:
 
 def _build(values: Mapping[str, Any]) -> Settings:
     sections: dict[str, Any] = {}
-    for name, section_type in typing.get_type_hints(Settings).items():
+    for name, section_type in _sections().items():
         chosen = {key.partition(".")[2]: value for key, value in values.items() if key.startswith(f"{name}.")}
         sections[name] = section_type(**chosen)
     return Settings(**sections)

@@ -11,7 +11,6 @@ import contextlib
 import functools
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from nacre.artifacts.store import ArtifactStore
 from nacre.audit import AuditLog
 from nacre.backends.contained import ContainedBackend
 from nacre.backends.wardens import unsupported_reason
+from nacre.dataclass import replace
 from nacre.errors import (
     ArtifactError,
     BackendUnavailableError,

@@ -7,10 +7,10 @@ Pipes, terminals, sessions, remote hosts are all just sources of these events; n
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from nacre.command import Command
+from nacre.dataclass import dataclass
 from nacre.errors import NacreError
 
 # The number of the third stream, which some scripts are given beside stdout (1) and stderr (2).

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
 from nacre.command import Streams
+from nacre.dataclass import dataclass
 from nacre.output.capture import Captured, Selection
 from nacre.result import Output
 

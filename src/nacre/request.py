@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from nacre.dataclass import dataclass
 from nacre.errors import InvalidRequestError
 
 if TYPE_CHECKING:

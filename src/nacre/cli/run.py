@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import dataclasses
 import json
 import sys
 from typing import Any
 
 from nacre.cli.interruption import Interruption
+from nacre.dataclass import replace
 from nacre.errors import InvalidRequestError
 from nacre.result import Exited, Lost, ShellResult, Signalled, Stopped, TimedOut
 from nacre.running import PROFILE, check_timeout, run_with
@@ -57,7 +57,7 @@ async def _run(namespace: argparse.Namespace) -> ShellResult:
     return await interruption.guard(
         run_with(
             namespace.command,
-            PROFILE if namespace.json else dataclasses.replace(PROFILE, streams="split"),
+            PROFILE if namespace.json else replace(PROFILE, streams="split"),
             timeout=namespace.timeout,
             cwd=namespace.cwd,
             env=_variables(namespace.env),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 
 from nacre.artifacts.spill import Spill, SpillResult
 from nacre.artifacts.store import ArtifactStore
 from nacre.artifacts.writer import ArtifactWriter
+from nacre.dataclass import replace
 from nacre.errors import ArtifactError
 from nacre.execution.live import LiveTail
 from nacre.output.capture import EVERYTHING, Captured, Selection

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 
+from nacre.dataclass import replace
 from nacre.execution.run import Run
 from nacre.execution.stages import hidden_failure
 from nacre.process import Ending, Survivor

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from nacre.dataclass import dataclass
 from nacre.result import ArtifactRef, Output, Truncation
 
 

@@ -6,8 +6,7 @@ Pure; which lines are shown is the window's business.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from nacre.dataclass import dataclass
 from nacre.output.decode import trim_head
 
 MARK = "…"

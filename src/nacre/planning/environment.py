@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Literal
 
+from nacre.dataclass import dataclass, field
 from nacre.output.redact_forms import is_worth_hiding
 from nacre.planning.noninteractive import noninteractive_defaults
 from nacre.planning.secret_names import exact_reason, name_reason, words

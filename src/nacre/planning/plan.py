@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from nacre.command import Command
+from nacre.dataclass import dataclass
 from nacre.errors import InvalidRequestError
 from nacre.output.redact import Redactor
 from nacre.planning.environment import EnvironmentEntryError, child_environment, with_call_environment

@@ -3,8 +3,9 @@
 Decisions are ordered, so that the strictest of several wins. A verdict is a value; acting on it is the caller's work.
 """
 
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
+
+from nacre.dataclass import dataclass
 
 Decision: TypeAlias = Literal["allow", "ask", "deny"]
 STRICTNESS: Final[dict[Decision, int]] = {"allow": 0, "ask": 1, "deny": 2}
