@@ -167,7 +167,13 @@ class Engine:
             raise
 
     async def run_in(
-        self, session: Session, planned: Plan, profile: Profile, *, live: LiveTail | None = None
+        self,
+        session: Session,
+        planned: Plan,
+        profile: Profile,
+        *,
+        live: LiveTail | None = None,
+        passthrough: Passthrough | None = None,
     ) -> ShellResult:
         """Run a command that was judged and planned, in a session."""
         try:
@@ -178,8 +184,10 @@ class Engine:
                     began, now = time.time(), time.monotonic()
                     if (short := place.at_once(planned.command)) is not None:
                         elapsed = time.monotonic() - now
+                        if passthrough is not None:
+                            passthrough(1, memoryview(short.data))
                         return self._result_at_once(short, planned, profile, place.notice, began, elapsed)
-                capture = self.capture(planned, profile, live=live)
+                capture = self.capture(planned, profile, live=live, passthrough=passthrough)
                 try:
                     return await self._run(place, planned, profile, capture)
                 except BaseException:

@@ -12,6 +12,7 @@ from typing import Self
 from nacre import config
 from nacre import engine as engines
 from nacre.errors import BackendUnavailableError
+from nacre.execution.capture import Passthrough
 from nacre.planning.plan import Plan
 from nacre.request import ShellRequest
 from nacre.result import ShellResult
@@ -78,17 +79,7 @@ class Session:
             cwd: a directory for this command alone.
             env: variables for this command alone.
         """
-        engine = self._engine
-        if engine is None:
-            engine = self._engine = engines.from_environment(settings=self._settings)
-            # One that is forgotten without a word takes its shell along.
-            self._ending = weakref.finalize(self, engine.end_session, self._key)
-            self._ending.atexit = False
-            if not engine.backend_for(_PROFILE).keeps:
-                raise BackendUnavailableError("a session needs the warden, which cannot run here; see `nacre doctor`")
-        session = self._inner
-        if session is None or not session.alive:
-            session = self._inner = engine.session(self._key, cwd=self._cwd)
+        engine, session = self._enter()
         if cwd is not None or env is not None:
             planned = await self._prepare(engine, command, timeout, session.cwd, cwd, env)
             return await engine.run_in(session, planned, _PROFILE)
@@ -102,6 +93,31 @@ class Session:
                 self._plans.clear()
             self._plans[key] = (environment(), known)
         return await engine.run_in(session, known, _PROFILE)
+
+    async def run_request(self, request: ShellRequest, *, passthrough: Passthrough | None = None) -> ShellResult:
+        """Run what a surface has made of a command: what is judged may differ from what is run.
+
+        Args:
+            passthrough: given the output as it comes, without hidden values.
+        """
+        check_call(request.command, timeout=request.timeout, env=request.env)
+        engine, session = self._enter()
+        planned = await engine.prepare(request, _PROFILE, cwd=session.cwd)
+        return await engine.run_in(session, planned, _PROFILE, passthrough=passthrough)
+
+    def _enter(self) -> tuple[engines.Engine, sessions.Session]:
+        engine = self._engine
+        if engine is None:
+            engine = self._engine = engines.from_environment(settings=self._settings)
+            # One that is forgotten without a word takes its shell along.
+            self._ending = weakref.finalize(self, engine.end_session, self._key)
+            self._ending.atexit = False
+            if not engine.backend_for(_PROFILE).keeps:
+                raise BackendUnavailableError("a session needs the warden, which cannot run here; see `nacre doctor`")
+        session = self._inner
+        if session is None or not session.alive:
+            session = self._inner = engine.session(self._key, cwd=self._cwd)
+        return engine, session
 
     async def _prepare(
         self,

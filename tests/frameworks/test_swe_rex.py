@@ -8,15 +8,18 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import pexpect
 import promises
 import pytest
 from guide import run_example
 from swerex.exceptions import (
     BashIncorrectSyntaxError,
     CommandTimeoutError,
+    NoExitCodeError,
     NonZeroExitCodeError,
     SessionDoesNotExistError,
     SessionExistsError,
+    SwerexException,
 )
 from swerex.runtime.abstract import (
     AbstractRuntime,
@@ -161,17 +164,148 @@ async def test_the_state_survives_a_timeout(runtime: NacreRuntime) -> None:
 
 async def test_a_running_command_can_be_interrupted(runtime: NacreRuntime, tmp_path: Path) -> None:
     begun = tmp_path / "begun"
-    running = asyncio.create_task(run(runtime, f"setsid -f sleep 600; : >{begun}; sleep 600"))
+    running = asyncio.create_task(run(runtime, f"echo begun; setsid -f sleep 600; : >{begun}; sleep 600"))
     while not begun.exists():
         assert not running.done()
         await asyncio.sleep(0.01)
     await runtime.run_in_session(BashInterruptAction())
-    assert await running == ("", 130)
+    assert await running == ("begun\n", 130)
 
 
-async def test_commands_for_interactive_programs_are_refused(runtime: NacreRuntime) -> None:
-    with pytest.raises(NotImplementedError, match="no terminal"):
-        await runtime.run_in_session(BashAction(command="python3", is_interactive_command=True))
+def interactive(command: str, *expect: str, timeout: float = 20) -> BashAction:
+    return BashAction(command=command, expect=list(expect), is_interactive_command=True, timeout=timeout)
+
+
+def quitting(command: str) -> BashAction:
+    return BashAction(command=command, is_interactive_quit=True, timeout=20)
+
+
+# What is sent to programs on a terminal, the output, and which of the expected expressions was met.
+PROMPT = ">>> "
+DIALOGUE: list[tuple[BashAction, str, str]] = [
+    (BashAction(command="cd /usr; export y=7", timeout=20), "", ""),
+    (interactive("python3 -q", PROMPT), "", PROMPT),
+    (interactive("print('hello world')", PROMPT), "hello world", PROMPT),
+    (interactive("import os, sys; os.getcwd(), os.environ['y']", PROMPT), "('/usr', '7')", PROMPT),
+    (interactive("sys.stdin.isatty(), sys.stdout.isatty()", PROMPT), "(True, True)", PROMPT),
+    (interactive(f"len('{'y' * 300}')", "not this", PROMPT), "300", PROMPT),
+    (quitting("quit()\n"), "", ""),
+    (BashAction(command="echo $y", timeout=20), "7", ""),
+    (interactive("read -p 'name? ' name; echo hi $name", r"\? "), "name", r"\? "),
+    (interactive("Bob"), "hi Bob", ""),
+    (interactive("PS1='at ease: ' bash --norc -i", "ease: "), "at", "ease: "),
+    (interactive("tty | cut -c1-9", "ease: "), "/dev/pts/\nat", "ease: "),
+    (quitting("exit"), "exit", ""),
+    (BashAction(command="pwd", timeout=20), "/usr", ""),
+]
+
+
+async def converse(runtime: AbstractRuntime) -> list[tuple[str, str]]:
+    """What a runtime says in the dialogue; the end of a program is a prompt in the framework's own, and "" in ours."""
+    answers = []
+    for action, _, _ in DIALOGUE:
+        observation = await runtime.run_in_session(action)
+        met = observation.expect_string if observation.expect_string in action.expect else ""
+        answers.append((observation.output.strip(), met))
+    return answers
+
+
+async def test_programs_on_a_terminal_answer_as_the_dialogue_says(runtime: NacreRuntime) -> None:
+    assert await converse(runtime) == [(output, met) for _, output, met in DIALOGUE]
+
+
+async def test_the_dialogue_is_what_the_frameworks_own_runtime_answers() -> None:
+    expected = [(output, met) for _, output, met in DIALOGUE]
+    answers = []
+    for _ in range(3):
+        # As above: it guesses how long a prompt takes.
+        runtime = LocalRuntime(logger=logging.getLogger("own"))
+        await runtime.create_session(CreateBashSessionRequest(startup_timeout=20))
+        try:
+            answers = await converse(runtime)
+        except (SwerexException, pexpect.TIMEOUT):
+            continue
+        finally:
+            await runtime.close()
+        if answers == expected:
+            break
+    assert answers == expected
+
+
+async def test_a_program_that_is_met_has_no_exit_code_yet(runtime: NacreRuntime) -> None:
+    # Without a flag it is an ordinary command, whose exit code is looked at.
+    asking = {"command": "read -p 'how? ' code; exit $code", "expect": [r"\? "], "timeout": 20}
+    met = await runtime.run_in_session(BashAction(**asking, check="silent"))
+    assert (met.output, met.exit_code, met.expect_string) == ("how", None, r"\? ")
+    with pytest.raises(NonZeroExitCodeError, match="Command '3' failed with exit code 3"):
+        await runtime.run_in_session(BashAction(command="3"))
+    with pytest.raises(NoExitCodeError, match="runs on"):
+        await runtime.run_in_session(BashAction(**asking))
+    ended = await runtime.run_in_session(quitting("4"))
+    assert ended.exit_code == 4
+
+
+async def test_a_program_that_does_not_answer_in_time_runs_on_and_can_be_interrupted(runtime: NacreRuntime) -> None:
+    await run(runtime, "x=5")
+    await runtime.run_in_session(interactive("python3 -q", PROMPT))
+    with pytest.raises(CommandTimeoutError, match="'python3 -q' runs on"):
+        await runtime.run_in_session(interactive("import time; print('asleep'); time.sleep(600)", PROMPT, timeout=0.1))
+    await runtime.run_in_session(interactive("", "asleep"))
+    stopped = await runtime.run_in_session(BashInterruptAction(expect=[PROMPT], timeout=20))
+    assert stopped.output.endswith("KeyboardInterrupt")
+    assert stopped.expect_string == PROMPT
+    # Nothing is expected, and it goes on: it is ended, which costs the session nothing.
+    await runtime.run_in_session(BashInterruptAction(timeout=0.01))
+    assert await run(runtime, "echo $x") == ("5\n", 0)
+
+
+async def test_a_program_ends_although_something_writes_on(runtime: NacreRuntime) -> None:
+    # Without its terminal it ends by itself.
+    ended = await runtime.run_in_session(interactive("trap '' HUP; yes & sleep 0.1; exit 3"))
+    assert ended.exit_code == 3
+
+
+async def test_all_that_a_program_shows_is_told(runtime: NacreRuntime) -> None:
+    ended = await runtime.run_in_session(interactive("seq 100000", "never"))
+    assert ended.output == "\n".join(map(str, range(1, 100001)))
+
+
+async def test_more_is_typed_than_a_program_reads_at_once(runtime: NacreRuntime) -> None:
+    await runtime.run_in_session(interactive("read -p 'go? '; cat; echo over", r"go\? "))
+    lines = "\n".join(f"{number:070}" for number in range(5000))
+    ended = await runtime.run_in_session(quitting(f"first\n{lines}\n\x04"))
+    assert ended.output.splitlines() == [*lines.splitlines(), "over"]
+
+
+async def test_a_closed_session_leaves_no_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NACRE_GRACE_SECONDS", "0.1")
+    runtime = NacreRuntime(cwd=tmp_path)
+    for session in ("one", "two"):
+        await runtime.create_session(CreateBashSessionRequest(session=session))
+        action = BashAction(
+            command="trap '' TERM HUP; setsid -f sleep 600; echo begun; cat",
+            session=session,
+            expect=["begun"],
+            is_interactive_command=True,
+            timeout=20,
+        )
+        await runtime.run_in_session(action)
+    await runtime.close_session(CloseBashSessionRequest(session="one"))
+    await runtime.close()
+
+
+async def test_the_promises_hold_on_a_terminal(
+    runtime: NacreRuntime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    denied = await runtime.run_in_session(interactive(promises.DENIED["command"]))
+    promises.check_denied(denied.output)
+    assert denied.exit_code == 126
+
+    async def ask(arguments: dict[str, Any]) -> str:
+        return (await runtime.run_in_session(interactive(arguments["command"], "never"))).output
+
+    await promises.check_cancel(ask, tmp_path)
+    promises.check_secret(await ask(promises.with_a_secret(tmp_path, monkeypatch)))
 
 
 async def test_files_are_read_written_and_uploaded(runtime: NacreRuntime, tmp_path: Path) -> None:

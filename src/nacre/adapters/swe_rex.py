@@ -1,8 +1,9 @@
 """swe-rex: a runtime whose sessions are nacre's. In place of `LocalRuntime`, with the same requests and answers.
 
 What differs is said here. A timeout ends the command and keeps the session's state, so nothing is left to interrupt. A
-variable of `execute` is added to the filtered environment and does not replace it. A session has no terminal: commands
-for interactive programs are refused. Notices, for which the answers have no place, go to the logger.
+variable of `execute` is added to the filtered environment and does not replace it. Only an interactive program has a
+terminal, and what its command changes in its shell does not stay; while it runs, whatever is sent is typed into it.
+Notices, for which the answers have no place, go to the logger.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import asyncio
 import contextlib
 import logging
 import os
+import re
 import shlex
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,16 +49,20 @@ from swerex.runtime.abstract import (
 )
 
 from nacre.adapters.program import NO_LIMIT_SECONDS, program_profile, run_program
+from nacre.adapters.terminal import INTERRUPT, Met, Shown, TerminalProgram
 from nacre.command import SHELL, Streams
 from nacre.errors import RefusedError
 from nacre.output.decode import decode
 from nacre.output.escapes import strip
+from nacre.request import ShellRequest
 from nacre.result import ShellResult, TimedOut
 from nacre.session import Session
 from nacre.settings import MIB
 
 # As much as an artifact holds.
 LIMIT_BYTES = 64 * MIB
+# Of a command that is interrupted.
+NEWEST_CHARACTERS = 50 * 1024
 # What `nacre run` and a shell exit with: the command was denied, or ended by an interrupt.
 DENIED, INTERRUPTED = 126, 130
 
@@ -67,6 +74,7 @@ class NacreRuntime(AbstractRuntime):
         self._cwd = os.path.abspath(cwd)
         self._sessions: dict[str, Session] = {}
         self._running: dict[str, asyncio.Task[ShellResult]] = {}
+        self._programs: dict[str, TerminalProgram] = {}
 
     async def is_alive(self, *, timeout: float | None = None) -> IsAliveResponse:
         return IsAliveResponse(is_alive=True)
@@ -89,15 +97,21 @@ class NacreRuntime(AbstractRuntime):
 
     async def run_in_session(self, action: BashAction | BashInterruptAction) -> BashObservation:
         session = self._session(action.session)
+        expected = [re.compile(pattern, re.DOTALL) for pattern in action.expect]
+        program = self._program(action.session)
         if isinstance(action, BashInterruptAction):
-            return await self._interrupt(action.session)
-        if action.is_interactive_command or action.is_interactive_quit or action.expect:
-            raise NotImplementedError(
-                f"{action.command!r} is for an interactive program, and the sessions of nacre have no terminal; "
-                "give the program its input with a pipe or a file"
-            )
-        observation = await self._run(session, action)
-        if action.check == "raise" and observation.exit_code != 0:
+            if program is None:
+                return await self._interrupt(action.session)
+            return await self._interrupt_program(program, action, expected)
+        interactive = action.is_interactive_command or action.is_interactive_quit
+        if program is not None:
+            program.type(f"{action.command}\n")
+            observation = await self._met(program, action, expected)
+        elif interactive or expected:
+            observation = await self._start_program(session, action, expected)
+        else:
+            observation = await self._run(session, action)
+        if action.check == "raise" and not interactive and observation.exit_code != 0:
             raise NonZeroExitCodeError(
                 _failure(
                     action.error_msg,
@@ -112,7 +126,9 @@ class NacreRuntime(AbstractRuntime):
             return BashObservation(exit_code=None if action.check == "ignore" else 0)
         await self._check_syntax(action.command)
         limit = NO_LIMIT_SECONDS if action.timeout is None else action.timeout
-        running = asyncio.create_task(session.run(action.command, timeout=limit))
+        shown = Shown(NEWEST_CHARACTERS)
+        request = ShellRequest(command=action.command, timeout=limit)
+        running = asyncio.create_task(session.run_request(request, passthrough=shown.feed))
         self._running[action.session] = running
         try:
             # Not awaited itself: an interrupt cancels the command, not its caller.
@@ -125,11 +141,11 @@ class NacreRuntime(AbstractRuntime):
             if self._running.get(action.session) is running:
                 del self._running[action.session]
         if running.cancelled():
-            return BashObservation(exit_code=INTERRUPTED, failure_reason="interrupted; its output was not kept")
+            return BashObservation(output=_plain(shown.take()), exit_code=INTERRUPTED, failure_reason="interrupted")
         try:
             result = running.result()
         except RefusedError as error:
-            return BashObservation(output=f"{error}\n", exit_code=DENIED, failure_reason=str(error))
+            return _refused(error)
         self._tell(result)
         if isinstance(result.outcome, TimedOut):
             raise CommandTimeoutError(
@@ -139,6 +155,76 @@ class NacreRuntime(AbstractRuntime):
         if result.exit_code is None and action.check == "raise":
             raise NoExitCodeError(f"how {action.command!r} ended is not known: {result.outcome}")
         return BashObservation(output=_text(result), exit_code=None if action.check == "ignore" else result.exit_code)
+
+    # Programs on a terminal.
+
+    def _program(self, name: str) -> TerminalProgram | None:
+        """The program that has this session's terminal."""
+        program = self._programs.get(name)
+        if program is None or program.running:
+            return program
+        del self._programs[name]
+        self.logger.info("%s ended; it showed: %s", program.command, program.unread())
+        return None
+
+    async def _start_program(
+        self, session: Session, action: BashAction, expected: Sequence[re.Pattern[str]]
+    ) -> BashObservation:
+        await self._check_syntax(action.command)
+        program = TerminalProgram(session, action.command, timeout=NO_LIMIT_SECONDS, most_characters=LIMIT_BYTES)
+        self._programs[action.session] = program
+        return await self._met(program, action, expected)
+
+    async def _met(
+        self, program: TerminalProgram, action: BashAction, expected: Sequence[re.Pattern[str]]
+    ) -> BashObservation:
+        """Wait for what is expected, or the end; a program that shows neither in time runs on, to be interrupted."""
+        try:
+            met = await program.wait_for(expected, action.timeout)
+        except asyncio.CancelledError:
+            await self._end_program(action.session)
+            raise
+        if met is None:
+            raise CommandTimeoutError(
+                f"timeout after {action.timeout} seconds while running command {action.command!r}; "
+                f"{program.command!r} runs on"
+            )
+        output = _plain(met.before).strip()
+        if action.is_interactive_command:
+            # Programs that edit lines show what was typed.
+            output = output.removeprefix(action.command.strip()).strip()
+        if met.pattern is not None:
+            goes_on = action.is_interactive_command or action.is_interactive_quit
+            if not goes_on and action.check == "raise":
+                raise NoExitCodeError(f"{program.command!r} runs on after {met.pattern!r}: it has no exit code yet")
+            return BashObservation(output=output, exit_code=0 if goes_on else None, expect_string=met.pattern)
+        self._programs.pop(action.session, None)
+        try:
+            result = program.result()
+        except RefusedError as error:
+            return _refused(error)
+        self._tell(result)
+        return BashObservation(output=output, exit_code=None if action.check == "ignore" else result.exit_code)
+
+    async def _interrupt_program(
+        self, program: TerminalProgram, action: BashInterruptAction, expected: Sequence[re.Pattern[str]]
+    ) -> BashObservation:
+        """Interrupt it as a person would; one that neither ends nor shows what is expected is ended."""
+        met: Met | None = None
+        for _ in range(action.n_retry):
+            program.type(INTERRUPT)
+            met = await program.wait_for(expected, action.timeout)
+            if met is not None:
+                break
+        if met is None:
+            met = Met(await program.end(), None)
+        if met.pattern is None:
+            self._programs.pop(action.session, None)
+        return BashObservation(output=_plain(met.before).strip(), exit_code=0, expect_string=met.pattern or "")
+
+    async def _end_program(self, name: str) -> None:
+        if (program := self._programs.pop(name, None)) is not None:
+            await program.end()
 
     async def _check_syntax(self, command: str) -> None:
         """Nothing of a command is run when bash cannot read all of it."""
@@ -161,6 +247,7 @@ class NacreRuntime(AbstractRuntime):
 
     async def close_session(self, request: CloseSessionRequest) -> CloseBashSessionResponse:
         session = self._session(request.session)
+        await self._end_program(request.session)
         await self._interrupt(request.session)
         await session.aclose()
         del self._sessions[request.session]
@@ -235,6 +322,7 @@ class NacreRuntime(AbstractRuntime):
             for name, session in self._sessions.items():
                 stack.push_async_callback(session.aclose)
                 stack.push_async_callback(self._interrupt, name)
+                stack.push_async_callback(self._end_program, name)
         self._sessions.clear()
         return CloseResponse()
 
@@ -251,7 +339,15 @@ def _text(result: ShellResult) -> str:
     artifact = result.artifact
     if result.output.truncation is not None and artifact is not None and not artifact.dropped_bytes:
         text = decode(Path(artifact.path).read_bytes())
+    return _plain(text)
+
+
+def _plain(text: str) -> str:
     return strip(text.replace("\r\n", "\n"))
+
+
+def _refused(error: RefusedError) -> BashObservation:
+    return BashObservation(output=f"{error}\n", exit_code=DENIED, failure_reason=str(error))
 
 
 def _failure(said: str, message: str) -> str:
