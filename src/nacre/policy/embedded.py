@@ -5,14 +5,16 @@ language would delete; the caller reviews the texts with the ordinary rules.
 """
 
 import re
+import shlex
 from typing import Final
 
 from nacre.policy.paths import critical_reason
 from nacre.script.alphabet import HOME, PWD, plain
 from nacre.script.git_words import git_call, stored_alias
-from nacre.script.inner import basename
+from nacre.script.inner import basename, option_end
 from nacre.script.invocation import Invocation
 from nacre.script.outputs import literal_output
+from nacre.script.wrapper_table import Options
 
 _INTERPRETER: Final = re.compile(
     r"(?:python[\d.]*|pypy3?|perl|ruby|node|nodejs|deno|bun|php|lua|luajit|Rscript|g?awk|mawk|nawk|vim?|nvim|emacs|expect|tclsh)"
@@ -60,18 +62,16 @@ _REMOTE: Final = frozenset(
         "clush",
         "ansible",
         "salt",
-        "docker",
-        "podman",
-        "nerdctl",
-        "kubectl",
-        "oc",
-        "lxc",
-        "multipass",
         "vagrant",
         "gcloud",
         "heroku",
     )
 )
+# These pass the words on as they are; the others give them, joined by blanks, to a shell.
+_CONTAINERS: Final = frozenset(("docker", "podman", "nerdctl", "kubectl", "oc", "lxc", "multipass"))
+_SSH: Final = Options("BbcDEeFIiJLlmOopQRSWw")
+# To these what follows is a text or a pattern.
+_TAKES_TEXT: Final = frozenset(("echo", "printf", "grep", "egrep", "fgrep", "rg", "ag"))
 
 
 def embedded_scripts(invocation: Invocation) -> list[str]:
@@ -92,12 +92,12 @@ def embedded_scripts(invocation: Invocation) -> list[str]:
         tcl = [match.group(1) for match in _TCL_CALL.finditer(code)] if name in ("expect", "tclsh") else []
         pipes = [match.group(1) for match in _AWK_PIPE.finditer(code)] if name.endswith("awk") else []
         return _called(code) + tcl + pipes
-    if name in _REMOTE:
+    if name in _REMOTE or name in _CONTAINERS:
         proxies = [word.partition("ProxyCommand=")[2] for word in words if "ProxyCommand=" in word]
         return [
-            *_remote(words),
+            *_remote(invocation.argv),
             *proxies,
-            *_mounted(words),
+            *_mounted(invocation.argv),
             *([invocation.stdin] if invocation.stdin is not None else []),
         ]
     if name in ("make", "gmake"):
@@ -151,24 +151,30 @@ def _called(code: str) -> list[str]:
     return scripts
 
 
-def _remote(words: list[str]) -> list[str]:
-    """Every tail of the words may be the remote command; only those that start with a program matter."""
-    scripts: list[str] = []
-    for index, word in enumerate(words):
-        if " " in word or index > 0:
-            scripts.append(" ".join(words[index:]) if " " not in word else word)
-    return scripts[:12]
+def _remote(argv: tuple[str, ...]) -> list[str]:
+    """What may be the remote command: every tail of the words, where it cannot be told from the options before it."""
+    words = [plain(word) for word in argv[1:]]
+    if basename(argv[0]) == "ssh":
+        host, _ = option_end(argv, _SSH)
+        command, _ = option_end(argv, _SSH, host + 1)
+        return [" ".join(words[command - 1 :])] if words[command - 1 :] else []
+    end = next((i for i, word in enumerate(words) if basename(word) in _TAKES_TEXT), len(words)) + 1
+    if basename(argv[0]) in _CONTAINERS:
+        return [shlex.join(words[index:]) for index in range(1, len(words))][: min(12, end - 1)]
+    tails = [(index, word) for index, word in enumerate(words[:end]) if index > 0 or " " in word]
+    return [word if " " in word else " ".join(words[index:]) for index, word in tails[:12]]
 
 
-def _mounted(words: list[str]) -> list[str]:
+def _mounted(argv: tuple[str, ...]) -> list[str]:
     """The remote commands again, with the paths of this machine that the container sees under other names."""
+    words = [plain(word) for word in argv[1:]]
     volumes = [words[i + 1] for i, word in enumerate(words[:-1]) if word in ("-v", "--volume")]
     volumes += [word.partition("=")[2] for word in words if word.startswith("--volume=")]
     scripts: list[str] = []
     for source, _, target in (volume.partition(":") for volume in volumes[:4]):
         inside = re.compile(re.escape(target.partition(":")[0].rstrip("/") or "/") + r"(?=[/\s'\"]|$)")
         here = source.replace(HOME, "~").replace(PWD, ".").replace("\\", "\\\\")
-        scripts += [inside.sub(here, script) for script in _remote(words)]
+        scripts += [inside.sub(here, script) for script in _remote(argv)]
     return scripts
 
 

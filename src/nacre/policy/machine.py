@@ -7,7 +7,7 @@ stopping the machine. One function per program, in a table; each gives the reaso
 import re
 from typing import Final
 
-from nacre.policy import machine_git, machine_storage
+from nacre.policy import machine_git, machine_services, machine_storage
 from nacre.policy.machine_storage import GIT_FILES, Check, critical, is_disk, is_storage, overwritten
 from nacre.policy.paths import (
     critical_reason,
@@ -28,7 +28,9 @@ MESSAGE: Final = (
     "permission denied: {reason}. The strict profile does not allow this; do a narrower, reversible step instead"
 )
 
-_DESTROYERS: Final = frozenset(("rm", "shred", "unlink", "truncate", "srm", "wipe", "rmdir", "grm"))
+_DESTROYERS: Final = frozenset(("rm", "shred", "unlink", "truncate", "srm", "wipe", "grm"))
+# Whoever kills these by name kills the way to the machine, and this shell.
+_VITAL: Final = SHELLS | {"sshd", "systemd", "init", "dbus-daemon"}
 
 
 def _find(invocation: Invocation) -> str | None:
@@ -96,6 +98,11 @@ def _permissions(invocation: Invocation) -> str | None:
 
 def _mv(invocation: Invocation) -> str | None:
     paths = operands(invocation)
+    words = [plain(word) for word in invocation.argv]
+    if "-t" in words[:-1]:
+        # The directory that the others go into stands in front of them.
+        into = invocation.argv[words.index("-t") + 1]
+        paths = [*(path for path in paths if path != into), into]
     if len(paths) > 1:
         away = plain(paths[-1]) == "/dev/null"
         for path in paths[:-1]:
@@ -133,7 +140,7 @@ def _account(invocation: Invocation) -> str | None:
 
 def _kill(invocation: Invocation) -> str | None:
     words = [plain(word) for word in invocation.argv[1:]]
-    if words[:1] in (["-l"], ["-L"]):
+    if words[:1] in (["-l"], ["-L"], ["-0"]):
         return None
     if words[:1] == ["-1"] and len(words) > 1 and "-1" not in words[1:]:
         words = words[1:]
@@ -145,6 +152,11 @@ def _pkill(invocation: Invocation) -> str | None:
     patterns = [plain(word) for word in operands(invocation)]
     if bool(patterns) and patterns[-1] in (".", ".*", "", "*"):
         return "every process would be killed"
+    spared = any(
+        re.match(r"-(?:[Ptgs]|0$|CONT)|--(?:parent|terminal|group|session)", plain(word)) for word in invocation.argv
+    )
+    if not spared and not _VITAL.isdisjoint(patterns):
+        return "every shell, or what the machine needs to be reached, would be killed"
     users = {"-u", "-U", "--euid", "--uid", "--user"}
     words = [plain(word) for word in invocation.argv[1:]]
     named = [i + 1 for i, word in enumerate(words) if word in users]
@@ -183,11 +195,6 @@ def _netcat(invocation: Invocation) -> str | None:
         if re.search(r"[ec]", flags(invocation)) and "sh" in str(invocation)
         else None
     )
-
-
-def _github(invocation: Invocation) -> str | None:
-    words = [plain(word) for word in invocation.argv[1:3]]
-    return "a repository would be deleted" if words == ["repo", "delete"] else None
 
 
 _CHECKS: Final[dict[str, Check]] = {
@@ -230,7 +237,6 @@ _CHECKS: Final[dict[str, Check]] = {
     "crontab": _crontab,
     "nc": _netcat,
     "ncat": _netcat,
-    "gh": _github,
     "git": machine_git.check,
 }
 
@@ -250,7 +256,8 @@ def check(invocation: Invocation) -> str | None:
     if network is not None:
         return network
     found = _CHECKS.get("mkfs" if name.startswith("mkfs") else name)
-    return found(invocation) if found is not None else None
+    reason = found(invocation) if found is not None else None
+    return reason or machine_services.check(invocation)
 
 
 def _runs_network_text(invocation: Invocation, name: str) -> str | None:
@@ -263,7 +270,13 @@ def _runs_network_text(invocation: Invocation, name: str) -> str | None:
     reads = re.fullmatch(r"python[\d.]*|perl|ruby|node|php|lua|source|\.", name)
     if reads and invocation.stdin is not None and NETWORK in invocation.stdin:
         operands = [plain(word) for word in words if not word.startswith("-") or word == "-"]
-        if not operands or operands[0] in ("-", "/dev/stdin"):
+        module = any(re.match(r"-\w*m", word) for word in words)
+        if not module and (not operands or operands[0] in ("-", "/dev/stdin")):
+            return reason
+    # What is installed runs its own code.
+    if re.fullmatch(r"pip[\d.]*|pipx|npm|gem", name) and "install" in words:
+        listed = invocation.stdin is not None and NETWORK in invocation.stdin and {"-", "/dev/stdin"} & set(words)
+        if listed or any(word.startswith(NETWORK) for word in words):
             return reason
     if reads and any(NETWORK in word for word in words):
         return reason

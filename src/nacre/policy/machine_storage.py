@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from nacre.policy.paths import critical_reason
-from nacre.script.alphabet import plain
+from nacre.script.alphabet import is_opaque, plain
 from nacre.script.inner import basename
 from nacre.script.invocation import Invocation, operands
 
@@ -16,7 +16,7 @@ Check: TypeAlias = Callable[[Invocation], str | None]
 _DISK: Final = re.compile(r"/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|md|dm-|loop|mem|kmem|port)\w*")
 _ACCOUNTS: Final = re.compile(r"/etc/(?:passwd|shadow|group|gshadow|sudoers(?:\.d/.*)?|fstab|hosts|ssh/sshd_config)")
 GIT_FILES: Final = re.compile(
-    r"(?:.*/)?\.git/(?:HEAD|index|config|packed-refs|ORIG_HEAD|objects(?:/.*)?|refs(?:/.*)?|logs(?:/.*)?)"
+    r"(?!.*\.lock$)(?:.*/)?\.git/(?:HEAD|index|config|packed-refs|ORIG_HEAD|objects(?:/.*)?|refs(?:/.*)?|logs(?:/.*)?)"
 )
 
 
@@ -120,6 +120,15 @@ def _partition(invocation: Invocation) -> str | None:
         "open",
         "close",
         "luksClose",
+        "--print",
+        "--verify",
+        "--backup",
+        "--dump",
+        "--detail",
+        "--examine",
+        "info",
+        "eject",
+        "unmountDisk",
     }
     if changes & set(words):
         return "a disk would be partitioned anew"
@@ -127,8 +136,15 @@ def _partition(invocation: Invocation) -> str | None:
     return "a disk would be changed" if device and not harmless & set(words) else None
 
 
-def _formats(_: Invocation) -> str | None:
-    return "a disk would be formatted"
+def _formats(invocation: Invocation) -> str | None:
+    """mkfs and its like, unless they are given a file: an image, or one to swap to."""
+    device = any(is_opaque(word) or word.startswith("/dev/") for word in map(plain, operands(invocation)))
+    return _destroyed(invocation) if device else None
+
+
+def _destroyed(invocation: Invocation) -> str | None:
+    harmless = {"--help", "--version", "--no-act", "--test", "--check"}
+    return None if harmless & set(invocation.argv) else "a disk would be formatted"
 
 
 CHECKS: Final[dict[str, Check]] = {
@@ -145,9 +161,9 @@ CHECKS: Final[dict[str, Check]] = {
     "cp": overwritten,
     "install": overwritten,
     "ln": overwritten,
-    "lvremove": _formats,
-    "vgremove": _formats,
-    "pvremove": _formats,
+    "lvremove": _destroyed,
+    "vgremove": _destroyed,
+    "pvremove": _destroyed,
     "zpool": _partition,
     "zfs": _partition,
     "mdadm": _partition,
@@ -170,5 +186,4 @@ CHECKS: Final[dict[str, Check]] = {
     "newfs": _formats,
     "mkdosfs": _formats,
     "mkntfs": _formats,
-    "zpool-destroy": _formats,
 }

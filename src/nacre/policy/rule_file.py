@@ -18,15 +18,13 @@ import tomllib
 from dataclasses import dataclass
 from typing import Final, cast
 
+from nacre.policy.command_words import covers
 from nacre.policy.verdict import ALLOWED, Decision, Verdict, strictest
-from nacre.script.alphabet import is_opaque, plain
-from nacre.script.inner import basename
 from nacre.script.invocation import Invocation, Reading
 from nacre.script.walk import read_script
 
 _KEYS: Final = frozenset(("name", "decision", "words", "reason", "match", "not_match"))
 _DECISIONS: Final = ("allow", "ask", "deny")
-_ANY: Final = "*"
 
 
 class RuleFileError(Exception):
@@ -51,27 +49,7 @@ class Rule:
 
     def covers(self, argv: tuple[str, ...]) -> bool:
         """Whether the command begins with the rule's words; options between them may be skipped over."""
-        if not argv or len(argv) < len(self.words):
-            return False
-        first = plain(argv[0])
-        if not ({first, basename(first), _ANY} & self.words[0]):
-            return False
-        position = 1
-        for wanted in self.words[1:]:
-            while position < len(argv) and not _is_wanted(argv[position], wanted):
-                # Options may stand between the words that a rule names (`git -C dir push`).
-                if not plain(argv[position]).startswith("-") and not plain(argv[position - 1]).startswith("-"):
-                    return False
-                position += 1
-            if position >= len(argv):
-                return False
-            position += 1
-        return True
-
-
-def _is_wanted(word: str, wanted: frozenset[str]) -> bool:
-    text = plain(word)
-    return text in wanted or (_ANY in wanted and not is_opaque(text)) or (_ANY in wanted)
+        return covers(self.words, argv)
 
 
 def load_rules(text: str, file: str) -> tuple[Rule, ...]:

@@ -17,9 +17,11 @@ TOPLEVEL: Final = "\uf8fb"
 """The whole work tree: its top as git prints it, or the names of all that is in it as `ls` or `find .` print them."""
 NETWORK: Final = "\uf8fa"
 """Text that came from the network."""
+EVERYTHING: Final = "\uf8f9"
+"""The names of all that a service holds, as `docker ps -aq` prints them."""
 
-MARKS: Final = frozenset((UNKNOWN, OUTSIDE, HOME, PWD, TOPLEVEL, NETWORK))
-OPAQUE: Final = frozenset((UNKNOWN, OUTSIDE, TOPLEVEL, NETWORK))
+MARKS: Final = frozenset((UNKNOWN, OUTSIDE, HOME, PWD, TOPLEVEL, NETWORK, EVERYTHING))
+OPAQUE: Final = frozenset((UNKNOWN, OUTSIDE, TOPLEVEL, NETWORK, EVERYTHING))
 """Marks whose text could be anything."""
 
 SPECIAL: Final = "*?[]~!+@()|^-"
@@ -84,6 +86,7 @@ def show(text: str) -> str:
         PWD: "$PWD",
         TOPLEVEL: "<repo>",
         NETWORK: "<network>",
+        EVERYTHING: "<everything>",
     }
     text = plain(text)
     for mark, name in names.items():

@@ -20,7 +20,6 @@ MAX_ALTERNATIVES: Final = 24
 _GIVEN: Final[dict[str, Alternatives]] = {
     "HOME": (HOME,),
     "PWD": (PWD,),
-    "OLDPWD": (UNKNOWN,),
     "IFS": (" \t\n",),
     "USER": (UNKNOWN,),
     "LOGNAME": (UNKNOWN,),

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
-from nacre.script.alphabet import HOME, NETWORK, PWD, TOPLEVEL, UNKNOWN, is_opaque, plain
+from nacre.script.alphabet import EVERYTHING, HOME, NETWORK, PWD, TOPLEVEL, UNKNOWN, is_opaque, plain
 from nacre.script.escapes import decode, decode_echo
 from nacre.script.filters import FILTERS
 from nacre.script.finds import find_call
@@ -33,7 +33,7 @@ def literal_output(argv: Argv, stdin: str | None, files: Mapping[str, str]) -> s
     if name in _UNPACKERS and stdin is not None and NETWORK in stdin:
         return stdin
     if name in ("awk", "gawk", "mawk"):
-        whole = stdin is not None and (TOPLEVEL in stdin or NETWORK in stdin)
+        whole = stdin is not None and any(mark in stdin for mark in (TOPLEVEL, EVERYTHING, NETWORK))
         return stdin if whole else _awk(tuple(plain(word) for word in argv[1:]), stdin)
     transform = FILTERS.get(name)
     if transform is None:
@@ -44,8 +44,8 @@ def literal_output(argv: Argv, stdin: str | None, files: Mapping[str, str]) -> s
         return None
     if NETWORK in text:
         return text
-    if TOPLEVEL in text:
-        # All names of the tree, changed but not narrowed; a plain grep or head narrows.
+    if TOPLEVEL in text or EVERYTHING in text:
+        # All names there are, changed but not narrowed; a plain grep or head narrows.
         narrowed = name in ("head", "tail") or (name == "grep" and not any(re.match(r"-\w*v", word) for word in words))
         return UNKNOWN if narrowed else text
     if is_opaque(text) and name not in ("cat", "tee", "head", "tail", "sort", "uniq", "grep"):
@@ -144,6 +144,25 @@ def _git(words: Argv) -> str | None:
     if ("ls-files" in words and others) or ("status" in words and short):
         return TOPLEVEL + "\n"
     return None
+
+
+def _containers(words: Argv) -> str | None:
+    """The lists of docker and its like, unless they are narrowed."""
+    asked = " ".join(word for word in words if not word.startswith("-"))
+    lists = re.fullmatch(r"ps|images|(?:container|image|volume) (?:ls|ps|list)", asked)
+    narrowed = any(re.fullmatch(r"--(?:filter|last|latest).*|-\w*[fnl]\w*", word) for word in words)
+    return EVERYTHING + "\n" if lists and not narrowed else None
+
+
+def _kubectl(words: Argv) -> str | None:
+    narrowed = any(re.fullmatch(r"-l.*|--selector.*|--field-selector.*", word) for word in words)
+    names = re.search(r"(?:-o|--output)[ =]?(?:name|jsonpath)", " ".join(words))
+    return EVERYTHING + "\n" if "get" in words and names and not narrowed else None
+
+
+def _redis(words: Argv) -> str | None:
+    asked = [word.lower() for word in words[-2:]]
+    return EVERYTHING + "\n" if asked == ["keys", "*"] or asked[-1:] == ["--scan"] else None
 
 
 def _interpreter(words: Argv) -> str | None:
@@ -265,6 +284,9 @@ _PRINTERS: Final[dict[str, Callable[[Argv], str | None]]] = {
     "basename": _basename,
     "yes": _yes,
     "readlink": _realpath,
+    **dict.fromkeys(("docker", "podman", "nerdctl"), _containers),
+    **dict.fromkeys(("kubectl", "oc"), _kubectl),
+    **dict.fromkeys(("redis-cli", "valkey-cli", "keydb-cli"), _redis),
     **dict.fromkeys(("python", "python3", "perl", "ruby", "node", "php"), _interpreter),
 }
 _UNPACKERS: Final = frozenset(
