@@ -6,11 +6,12 @@ import asyncio
 import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,8 @@ def say(method, params, number=None):
     if era == "auto":
         headers |= {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method, "Mcp-Name": "bash"}
     parts = urlsplit(where)
+    if parts.username:
+        headers["Authorization"] = f"Bearer {parts.username}"
     connection = http.client.HTTPConnection(parts.hostname, parts.port)
     connection.request("POST", parts.path, json.dumps(body), headers)
     answer = connection.getresponse()
@@ -59,6 +62,9 @@ if era == "legacy":
 say("tools/call", {"name": "bash", "arguments": {"command": "sleep 600", "async": True}}, 1)
 say("tools/call", {"name": "bash", "arguments": {"command": command}}, 2)
 """
+
+
+SERVER = [sys.executable, "-m", "nacre", "mcp"]
 
 
 class Scene:
@@ -105,12 +111,14 @@ def process(*argv: str, **options: Any) -> Iterator[subprocess.Popen[bytes]]:
             started.wait(PATIENCE_SECONDS)
 
 
-def client(where: str, era: str, command: str) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
-    return process(sys.executable, "-c", CLIENT, where, era, command, stderr=subprocess.DEVNULL)
+def client(
+    where: str, era: str, command: str, *, before: Sequence[str] = ()
+) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
+    return process(*before, sys.executable, "-c", CLIENT, where, era, command, stderr=subprocess.DEVNULL)
 
 
 def server_over_http() -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
-    return process(sys.executable, "-m", "nacre", "mcp", "--http", "127.0.0.1:0", stdout=subprocess.PIPE)
+    return process(*SERVER, "--http", "127.0.0.1:0", stdout=subprocess.PIPE)
 
 
 def address(server: subprocess.Popen[bytes]) -> str:
@@ -130,7 +138,7 @@ HELLO = request(
 @contextlib.contextmanager
 def server_on_pipes(command: str) -> Iterator[subprocess.Popen[bytes]]:
     """A server whose client is this test: it has a job, and a call that never ends by itself."""
-    with process(sys.executable, "-m", "nacre", "mcp", stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+    with process(*SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         assert server.stdin is not None
         assert server.stdout is not None
         server.stdin.write(HELLO + b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
@@ -252,3 +260,63 @@ async def test_the_network_is_cut(scene: Scene, era: str) -> None:
             await wire.cut()
             await scene.nothing_but_the_job_is_left(foreground)
             assert server.poll() is None
+
+
+class Machines:
+    """Two machines and the cable between them, as network namespaces."""
+
+    def __init__(self) -> None:
+        self.names = [f"nacre-{os.getpid()}-{side}" for side in ("server", "client")]
+
+    def on(self, side: int) -> list[str]:
+        """What runs a program on the server's machine, or on the client's."""
+        return ["ip", "netns", "exec", self.names[side]]
+
+    def connect(self) -> None:
+        """Raises CalledProcessError where that is not allowed."""
+        for name in self.names:
+            _ip("netns", "add", name)
+        ends = [("name", "cable", "netns", name) for name in self.names]
+        _ip("link", "add", *ends[0], "type", "veth", "peer", *ends[1])
+        for number, name in enumerate(self.names, start=1):
+            _ip("-n", name, "address", "add", f"10.0.0.{number}/24", "dev", "cable")
+            _ip("-n", name, "link", "set", "cable", "up")
+
+    def cut(self) -> None:
+        _ip("-n", self.names[1], "link", "set", "cable", "down")
+
+    def remove(self) -> None:
+        for name in self.names:
+            subprocess.run(["ip", "netns", "delete", name], stderr=subprocess.DEVNULL, check=False)
+
+
+def _ip(*words: str) -> None:
+    subprocess.run(["ip", *words], stderr=subprocess.PIPE, check=True)
+
+
+@pytest.fixture
+def machines() -> Iterator[Machines]:
+    if os.geteuid() != 0 or shutil.which("ip") is None:
+        pytest.skip("a network of one's own needs root and ip (Debian: apt-get install iproute2)")
+    machines = Machines()
+    try:
+        try:
+            machines.connect()
+        except subprocess.CalledProcessError as error:
+            pytest.skip(f"no network can be made here: {error.stderr.decode()}")
+        yield machines
+    finally:
+        machines.remove()
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_cable_is_cut(scene: Scene, era: str, machines: Machines) -> None:
+    """Nobody is told anything: the server finds out by itself, when the lease has run out."""
+    options = ["--http", "10.0.0.1:0", "--token", "t0ken", "--lease", "3"]
+    with process(*machines.on(0), *SERVER, *options, stdout=subprocess.PIPE) as server:
+        where = address(server).replace("http://", "http://t0ken@")
+        with client(where, era, scene.command, before=machines.on(1)) as cut_off:
+            foreground = await scene.started()
+            machines.cut()
+            await scene.nothing_but_the_job_is_left(foreground)
+            assert (server.poll(), cut_off.poll()) == (None, None)

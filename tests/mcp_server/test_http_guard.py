@@ -108,7 +108,13 @@ def test_an_address_is_host_and_port(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"), [(["--http", "0.0.0.0:0"], "a token is needed"), (["--token", "x"], "go with --http")]
+    ("arguments", "said"),
+    [
+        (["--http", "0.0.0.0:0"], "a token is needed"),
+        (["--token", "x"], "go with --http"),
+        (["--lease", "5"], "go with --http"),
+        (["--http", "127.0.0.1:0", "--lease", "0"], "--lease must be from 1 to 3600 seconds, got 0"),
+    ],
 )
 def test_what_cannot_be_served_safely_is_not_served(arguments: list[str], said: str) -> None:
     argv = [sys.executable, "-m", "nacre", "mcp", *arguments]

@@ -30,6 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow-host", action="append", default=[], metavar="NAME", help="a further name that clients may use for it"
     )
+    parser.add_argument(
+        "--lease", type=int, metavar="S", help="how long a client that answers nothing is believed to be there (30)"
+    )
     parser.add_argument("--contract", choices=shell_contracts(), default="workspace", help="the shape of the shell")
     parser.add_argument(
         "--tools", default="", metavar="A,B", help="names of the model's other tools, for the interceptor"
@@ -37,9 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(namespace: argparse.Namespace) -> int:
-    if namespace.http is None and (namespace.token or namespace.allow_host):
+    if namespace.http is None and (namespace.token or namespace.allow_host or namespace.lease is not None):
         raise InvalidRequestError(
-            "--token and --allow-host go with --http; on pipes there is nobody else", field="http"
+            "--token, --allow-host and --lease go with --http; on pipes there is nobody else", field="http"
         )
     # Taken out, so that no command of any contract sees it.
     token = os.environ.pop(TOKEN_VARIABLE, None)
@@ -59,9 +62,10 @@ async def _serve(namespace: argparse.Namespace, token: str | None) -> None:
 
         await serve_stdio(build(desk))
         return
-    from nacre.mcp.http import address_of, listen, serve_http, url_of
+    from nacre.mcp.http import LEASE_SECONDS, address_of, listen, serve_http, url_of
 
     host, port = address_of(namespace.http)
-    listener = listen(host, port, token=token)
+    lease = LEASE_SECONDS if namespace.lease is None else namespace.lease
+    listener = listen(host, port, token=token, lease=lease)
     print(url_of(listener), flush=True)
     await serve_http(build(desk), listener, host=host, token=token, hosts=namespace.allow_host, on_end=desk.end)

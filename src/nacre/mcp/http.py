@@ -25,6 +25,7 @@ from nacre.mcp.server import GONE, SESSION_HEADER, connection_session
 PATH = "/mcp"
 # How long a client that answers nothing, not even the kernel's own questions, is believed to be there.
 LEASE_SECONDS = 30
+LONGEST_LEASE_SECONDS = 3600
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -41,12 +42,14 @@ def address_of(text: str) -> tuple[str, int]:
     return host, int(port)
 
 
-def listen(host: str, port: int, *, token: str | None) -> socket.socket:
+def listen(host: str, port: int, *, token: str | None, lease: int = LEASE_SECONDS) -> socket.socket:
     """A listening socket; refuses to be open to others without a token.
 
     Raises:
-        ConfigError: others could connect and there is no token, or the address cannot be had.
+        ConfigError: others could connect and there is no token, the address cannot be had, or the lease is no lease.
     """
+    if not 1 <= lease <= LONGEST_LEASE_SECONDS:
+        raise ConfigError(f"--lease must be from 1 to {LONGEST_LEASE_SECONDS} seconds, got {lease}", key="lease")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except OSError as error:
@@ -58,7 +61,7 @@ def listen(host: str, port: int, *, token: str | None) -> socket.socket:
     listener = socket.socket(family, kind, protocol)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        _lease(listener)
+        _set_lease(listener, lease)
         listener.bind(address)
         listener.listen(128)
     except OSError as error:
@@ -67,15 +70,15 @@ def listen(host: str, port: int, *, token: str | None) -> socket.socket:
     return listener
 
 
-def _lease(listener: socket.socket) -> None:
+def _set_lease(listener: socket.socket, seconds: int) -> None:
     """Let the kernel find out about clients that are gone without a word; connections inherit it."""
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     # Not every system has all of them; the system's own patience is then the lease.
     for name, value in (
-        ("TCP_KEEPIDLE", LEASE_SECONDS // 3),
-        ("TCP_KEEPINTVL", LEASE_SECONDS // 6),
+        ("TCP_KEEPIDLE", max(1, seconds // 3)),
+        ("TCP_KEEPINTVL", max(1, seconds // 6)),
         ("TCP_KEEPCNT", 4),
-        ("TCP_USER_TIMEOUT", LEASE_SECONDS * 1000),
+        ("TCP_USER_TIMEOUT", seconds * 1000),
     ):
         if hasattr(socket, name):
             listener.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
