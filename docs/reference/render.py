@@ -16,7 +16,7 @@ from pathlib import Path
 
 from nacre import config
 from nacre.cli import VERBS
-from nacre.cli.frame import parser_of
+from nacre.cli.parser import parser_of
 from nacre.settings import Settings
 
 HERE = Path(__file__).parent

@@ -10,9 +10,8 @@ Importing this package does no work and imports nothing third-party: names are l
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
+# Not from typing: the warden loads this too, and typing alone would be a tenth of its start.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nacre.contracts.contract import Reply
     from nacre.errors import (
@@ -123,9 +122,11 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'nacre' has no attribute {name!r}")
+    import importlib
+
     value = getattr(importlib.import_module(_HOME_OF[name]), name)
     globals()[name] = value
     return value

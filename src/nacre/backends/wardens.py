@@ -14,7 +14,6 @@ import sys
 import threading
 import weakref
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from nacre.errors import BackendUnavailableError
@@ -37,7 +36,7 @@ def unsupported_reason() -> str | None:
         return f"{sys.platform} has no subreaper"
     if not sys.executable or not os.access(sys.executable, os.X_OK):
         return "the Python interpreter's own path is unknown, so no supervisor can be started"
-    if not hasattr(os, "pidfd_open") or not Path("/proc/self/stat").exists():
+    if not hasattr(os, "pidfd_open") or not os.path.exists("/proc/self/stat"):
         return "/proc or pidfd is missing"
     return None
 
@@ -137,7 +136,7 @@ class Warden:
 
     def _start(self) -> None:
         near, far = socket.socketpair()
-        source = str(Path(__file__).resolve().parents[2])
+        source = os.path.realpath(os.path.join(os.path.dirname(__file__), os.pardir, os.pardir))
         try:
             self._intermediate = subprocess.Popen(
                 [sys.executable, "-I", "-S", "-c", _BOOTSTRAP, source, str(far.fileno())],

@@ -55,6 +55,10 @@ def _print(text: str) -> int:
 
 
 def main(argv: list[str] | None = None) -> int:
+    if argv is None:
+        from nacre.cli import loading
+
+        loading.begin()
     arguments = sys.argv[1:] if argv is None else argv
     verb = arguments[0] if arguments else "--help"
     if verb in ("-h", "--help", "help"):

@@ -10,9 +10,9 @@ import asyncio
 import os
 import select
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from types import FrameType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # What a shell reports for a program that signal n ended.
@@ -32,8 +32,13 @@ class Interruption:
         self._cancel: Callable[[], None] | None = None
         self._cause: BaseException | None = None
         self._writing = False
+        self._before: dict[signal.Signals, Any] = {}
 
-    async def guard(self, work: Awaitable[T]) -> T:
+    def take_signals(self) -> None:
+        """Take them before the loop begins, or asyncio takes SIGINT for itself and spends milliseconds on that."""
+        self._before = {number: signal.signal(number, self._signalled) for number in SIGNALS}
+
+    async def guard(self, work: Coroutine[Any, Any, T]) -> T:
         """Await the work; what interrupts it is raised once the work has been cancelled and has cleaned up."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
@@ -42,15 +47,19 @@ class Interruption:
             loop.call_soon_threadsafe(task.cancel)
 
         self._cancel = cancel
-        before = {number: signal.signal(number, self._signalled) for number in SIGNALS}
+        if not self._before:
+            self.take_signals()
         try:
+            if self._cause is not None:
+                work.close()
+                raise self._cause
             return await work
         except asyncio.CancelledError:
             if self._cause is None:
                 raise
             raise self._cause from None
         finally:
-            for number, handler in before.items():
+            for number, handler in self._before.items():
                 signal.signal(number, handler)
 
     def pass_through(self, stream: int, data: memoryview) -> None:

@@ -39,7 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(namespace: argparse.Namespace) -> int:
     if namespace.timeout is not None:
         check_timeout(namespace.timeout)
-    result = asyncio.run(_run(namespace))
+    interruption = Interruption()
+    interruption.take_signals()
+    result = asyncio.run(interruption.guard(_run(namespace, interruption)))
     if namespace.json:
         print(json.dumps(as_object(result)))
     else:
@@ -52,17 +54,14 @@ def main(namespace: argparse.Namespace) -> int:
     return exit_code(result)
 
 
-async def _run(namespace: argparse.Namespace) -> ShellResult:
-    interruption = Interruption()
-    return await interruption.guard(
-        run_with(
-            namespace.command,
-            PROFILE if namespace.json else replace(PROFILE, streams="split"),
-            timeout=namespace.timeout,
-            cwd=namespace.cwd,
-            env=_variables(namespace.env),
-            passthrough=None if namespace.json else interruption.pass_through,
-        )
+async def _run(namespace: argparse.Namespace, interruption: Interruption) -> ShellResult:
+    return await run_with(
+        namespace.command,
+        PROFILE if namespace.json else replace(PROFILE, streams="split"),
+        timeout=namespace.timeout,
+        cwd=namespace.cwd,
+        env=_variables(namespace.env),
+        passthrough=None if namespace.json else interruption.pass_through,
     )
 
 

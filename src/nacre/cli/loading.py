@@ -1,0 +1,67 @@
+"""How a verb gets going soon: half of a short command's time is loading."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import importlib.util
+import os
+import sys
+
+# Loaded by asyncio, which uses them when something has gone wrong: a quarter of its time.
+_SELDOM_USED = ("inspect", "linecache")
+
+
+def begin() -> None:
+    """As a program of its own: let the collector rest, as nothing that is being loaded is garbage."""
+    gc.disable()
+
+
+def finish() -> None:
+    """What was loaded stays: from now on the collector looks at the rest, and takes nothing apart at the end."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
+
+
+def prepare(verb: str) -> None:
+    """Load what the verb is about to need, in the best order."""
+    if verb in ("run", "call", "rpc", "mcp") and os.environ.get("NACRE_CONTAINMENT") != "off":
+        from nacre.backends.wardens import warden
+
+        # It loads beside us; a verb that runs a command needs both.
+        warden.warm()
+    if verb in ("run", "call"):
+        _load_asyncio()
+
+
+def _load_asyncio() -> None:
+    """Load asyncio without ssl, which it takes along if it can: a tenth of our start, and no command speaks TLS."""
+    if "asyncio" in sys.modules or "ssl" in sys.modules:
+        return
+    for name in _SELDOM_USED:
+        _load_when_used(name)
+    sys.modules["ssl"] = None  # type: ignore[assignment]
+    try:
+        importlib.import_module("asyncio")
+    finally:
+        del sys.modules["ssl"]
+
+
+def _load_when_used(name: str) -> None:
+    """Put a module in its place whose code is run when something of it is first asked for.
+
+    The standard library's LazyLoader does not do: already the next `import` of the module asks it for something.
+    """
+    spec = importlib.util.find_spec(name)
+    if name in sys.modules or spec is None or spec.loader is None:
+        return
+    module, load = importlib.util.module_from_spec(spec), spec.loader.exec_module
+
+    def get(attribute: str) -> object:
+        del module.__getattr__
+        load(module)
+        return getattr(module, attribute)
+
+    module.__getattr__ = get  # type: ignore[method-assign]
+    sys.modules[name] = module
