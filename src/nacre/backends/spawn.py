@@ -1,7 +1,8 @@
 """Starts a shell as a child of this process, in its own session, with nothing of the host's but its directory.
 
 Two ways, because the standard library has no single one: posix_spawn resets signals and costs least, but cannot change
-the directory; Popen can, and costs a tenth of a shell's start more.
+the directory and must be told of each descriptor to close; Popen needs none of that, and costs a tenth of a shell's
+start more.
 """
 
 from __future__ import annotations
@@ -21,11 +22,14 @@ from nacre.warden import launch
 # Popen restores these by itself.
 _RESTORED = {signal.SIGPIPE, signal.SIGXFSZ}
 _CATCHABLE = tuple(signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP})
+# With more descriptors than this it takes longer to look for those to close than Popen takes to close them all.
+_FEW_DESCRIPTORS = 100
 
 
 def spawn(command: Command, prepared: launch.Launch, writers: list[int]) -> int:
     """Start it with its output on the writers; the pid of a child that the caller must collect."""
-    if _is_here(command.cwd):
+    # The lowest free number is taken, so below this one there is hardly a gap.
+    if writers[0] <= _FEW_DESCRIPTORS and _is_here(command.cwd):
         return _posix_spawn(command, prepared, writers)
     return _popen(command, prepared, writers)
 
