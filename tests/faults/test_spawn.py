@@ -259,6 +259,8 @@ for fd in range(3, 256):
         continue
 for fd in (9, 63, 100, 101, 150, 255):
     os.dup2(ours[1].fileno(), fd, inheritable=True)
+for _ in range(int(sys.argv[3])):
+    os.set_inheritable(os.dup(ours[1].fileno()), True)
 settings = Settings(execution=ExecutionSettings(containment=sys.argv[1]))
 for script in ("ls -l /proc/self/fd", "ls -l /proc/self/fd | cat", ": " + "x" * 140000 + "\\nls -l /proc/self/fd"):
     result = nacre.run_sync(script, settings=settings)
@@ -267,9 +269,10 @@ for script in ("ls -l /proc/self/fd", "ls -l /proc/self/fd | cat", ": " + "x" * 
 """
 
 
+@pytest.mark.parametrize("more", [0, 300])
 @pytest.mark.parametrize("containment", CONTAINMENTS)
-def test_case_26_no_descriptor_of_the_host_is_inherited(containment: str, tmp_path: Path) -> None:
-    out = Program(HOST_WITH_DESCRIPTORS, containment, str(tmp_path / "host-file")).succeed()
+def test_case_26_no_descriptor_of_the_host_is_inherited(containment: str, more: int, tmp_path: Path) -> None:
+    out = Program(HOST_WITH_DESCRIPTORS, containment, str(tmp_path / "host-file"), str(more)).succeed()
     plain, piped, long = out.split("==")[1:]
     for shown in (plain, piped, long):
         assert "code=0" in shown

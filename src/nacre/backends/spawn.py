@@ -28,8 +28,7 @@ _FEW_DESCRIPTORS = 100
 
 def spawn(command: Command, prepared: launch.Launch, writers: list[int]) -> int:
     """Start it with its output on the writers; the pid of a child that the caller must collect."""
-    # The lowest free number is taken, so below this one there is hardly a gap.
-    if writers[0] <= _FEW_DESCRIPTORS and _is_here(command.cwd):
+    if _is_here(command.cwd) and (_are_few(writers) or _blocks_signals()):
         return _posix_spawn(command, prepared, writers)
     return _popen(command, prepared, writers)
 
@@ -39,6 +38,16 @@ def _is_here(directory: str) -> bool:
         return os.getcwd() == directory
     except OSError:
         return False
+
+
+def _are_few(fds: list[int]) -> bool:
+    # The lowest free number is taken first, so below a new one there is hardly a gap.
+    return fds[0] <= _FEW_DESCRIPTORS
+
+
+def _blocks_signals() -> bool:
+    """Whether this thread does; Popen would hand that on."""
+    return bool(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
 
 
 # The last environment as exec wants it: most calls have the same one, and encoding it takes as long as a fork.
