@@ -11,7 +11,6 @@ import json
 import os
 import threading
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 NAME = "log.jsonl"
@@ -23,8 +22,8 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 class AuditLog:
     """The log of one state directory, held open, because every call writes one line."""
 
-    def __init__(self, state_dir: Path, *, cap_bytes: int) -> None:
-        self._path = state_dir / NAME
+    def __init__(self, state_dir: str | os.PathLike[str], *, cap_bytes: int) -> None:
+        self._path = os.path.join(state_dir, NAME)
         self._cap = cap_bytes
         self._fd: int | None = None
         self._lock = threading.Lock()
@@ -60,27 +59,28 @@ class AuditLog:
             self._fd = None
 
 
-def _turn_over(path: Path, fd: int) -> None:
+def _turn_over(path: str, fd: int) -> None:
     """Move the full log aside; of several nacres that find it full only one does, or a fresh log would replace it."""
     fcntl.flock(fd, fcntl.LOCK_EX)
     with contextlib.suppress(FileNotFoundError):
         if os.path.samestat(os.stat(path), os.fstat(fd)):
-            os.replace(path, path.with_name(f"{NAME}.1"))
+            os.replace(path, f"{path}.1")
 
 
-def _open(path: Path) -> int:
+def _open(path: str) -> int:
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         return os.open(path, flags, 0o600)
     except FileNotFoundError:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         return os.open(path, flags, 0o600)
 
 
-def entries(state_dir: Path) -> Iterator[dict[str, Any]]:
+def entries(state_dir: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
     """The calls, oldest first; a damaged line is skipped, as it can only be half of a write that was cut off."""
-    for name in (f"{NAME}.1", NAME):
-        with contextlib.suppress(FileNotFoundError), open(state_dir / name, encoding="ascii", errors="replace") as file:
+    log = os.path.join(state_dir, NAME)
+    for path in (f"{log}.1", log):
+        with contextlib.suppress(FileNotFoundError), open(path, encoding="ascii", errors="replace") as file:
             for line in file:
                 with contextlib.suppress(ValueError):
                     entry = json.loads(line)

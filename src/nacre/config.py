@@ -12,7 +12,6 @@ import os
 import types
 import typing
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nacre.dataclass import dataclass, fields
@@ -46,7 +45,7 @@ class Origin:
 @dataclass(frozen=True, slots=True)
 class Configuration:
     settings: Settings
-    state_dir: Path
+    state_dir: str
     origins: tuple[Origin, ...]
 
 
@@ -55,7 +54,7 @@ def load(environ: Mapping[str, str], *, cwd: str) -> Configuration:
     values = {key: (field.default, "default") for key, field in _fields().items()}
     for path, trusted in _files(environ, cwd):
         for key, value in _read(path, trusted=trusted).items():
-            values[key] = (value, str(path))
+            values[key] = (value, path)
     for key, field in _fields().items():
         variable = variable_of(field.name)
         if variable in environ:
@@ -77,15 +76,15 @@ def file_stamps(environ: Mapping[str, str], cwd: str) -> tuple[object, ...]:
     return tuple(stamps)
 
 
-def state_dir(environ: Mapping[str, str]) -> Path:
+def state_dir(environ: Mapping[str, str]) -> str:
     """Where jobs, artifacts and the log live."""
     if home := environ.get("NACRE_HOME"):
-        return Path(home).absolute()
+        return home if os.path.isabs(home) else os.path.join(os.getcwd(), home)
     if state := environ.get("XDG_STATE_HOME"):
-        return Path(state) / "nacre"
+        return os.path.join(state, "nacre")
     if user_home := environ.get("HOME"):
-        return Path(user_home) / ".local" / "state" / "nacre"
-    return Path(f"/tmp/nacre-{os.getuid()}")
+        return os.path.join(user_home, ".local", "state", "nacre")
+    return f"/tmp/nacre-{os.getuid()}"
 
 
 def working_directory() -> str:
@@ -106,9 +105,9 @@ def _candidates(environ: Mapping[str, str], cwd: str) -> tuple[str, str]:
     return os.path.join(config_home, "nacre", FILE_NAME), os.path.join(cwd, FILE_NAME)
 
 
-def _files(environ: Mapping[str, str], cwd: str) -> list[tuple[Path, bool]]:
+def _files(environ: Mapping[str, str], cwd: str) -> list[tuple[str, bool]]:
     user, project = _candidates(environ, cwd)
-    return [(Path(path), path == user) for path in (user, project) if os.path.isfile(path)]
+    return [(path, path == user) for path in (user, project) if os.path.isfile(path)]
 
 
 @functools.cache
@@ -128,27 +127,28 @@ def _type_of(field: Field[Any]) -> Any:
     raise LookupError(field.name)
 
 
-def _read(path: Path, *, trusted: bool) -> dict[str, Any]:
+def _read(path: str, *, trusted: bool) -> dict[str, Any]:
     import tomllib
 
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        with open(path, "rb") as file:
+            document = tomllib.load(file)
     except (OSError, ValueError, RecursionError) as error:
-        raise ConfigError(f"{path}: {error}", source=str(path)) from error
+        raise ConfigError(f"{path}: {error}", source=path) from error
     known = _fields()
     found = {}
     for section, table in document.items():
         if not isinstance(table, dict):
-            raise ConfigError(f"{path}: {section!r} must be a table such as [execution]", source=str(path), key=section)
+            raise ConfigError(f"{path}: {section!r} must be a table such as [execution]", source=path, key=section)
         for name, value in table.items():
             key = f"{section}.{name}"
             if key not in known:
-                raise ConfigError(f"{path}: unknown setting {key!r}{_nearest(key, known)}", source=str(path), key=key)
+                raise ConfigError(f"{path}: unknown setting {key!r}{_nearest(key, known)}", source=path, key=key)
             if known[key].metadata["loosens"] and not trusted:
                 raise ConfigError(
                     f"{path}: {key} loosens a protection, so a project's file cannot set it; "
                     "put it in your own nacre.toml or the environment",
-                    source=str(path),
+                    source=path,
                     key=key,
                 )
             found[key] = _checked(value, known[key], f"{path}: {key}")

@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import os
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from nacre import config
@@ -59,14 +59,14 @@ class Engine:
     def __init__(
         self,
         settings: Settings,
-        state_dir: Path,
+        state_dir: str,
         *,
         environ: Mapping[str, str] | None = None,
         approver: Approver | None = None,
     ) -> None:
         self.settings = settings
         self.state_dir = state_dir
-        self.artifacts = ArtifactStore(state_dir / "artifacts")
+        self.artifacts = ArtifactStore(os.path.join(state_dir, "artifacts"))
         self._audit = AuditLog(state_dir, cap_bytes=settings.log.log_cap_bytes)
         self._environ = environ
         self._approver = approver

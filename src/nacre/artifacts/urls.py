@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +31,7 @@ class Artifacts:
 
 
 def standard_router(
-    store: ArtifactStore, *, state_dir: Path, session: str, skill_roots: Sequence[Path] = ()
+    store: ArtifactStore, *, state_dir: str | os.PathLike[str], session: str, skill_roots: Sequence[Path] = ()
 ) -> UrlRouter:
     """A router for `artifact://`, `local://` and `skill://`; a program may add its own schemes."""
     router = UrlRouter()

@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(namespace: argparse.Namespace, *, root: Path | None = None) -> int:
-    store = ArtifactStore(config.state_dir(os.environ) / "artifacts" if root is None else root)
+    store = ArtifactStore(os.path.join(config.state_dir(os.environ), "artifacts") if root is None else root)
     return int(namespace.act(store, namespace))
 
 

@@ -19,7 +19,7 @@ def main(namespace: argparse.Namespace) -> int:
     loaded = config.load(os.environ, cwd=config.working_directory())
     if namespace.json:
         settings = {origin.key: {"value": origin.value, "source": origin.source} for origin in loaded.origins}
-        print(json.dumps({"stateDir": str(loaded.state_dir), "settings": settings}))
+        print(json.dumps({"stateDir": loaded.state_dir, "settings": settings}))
         return 0
     print(f"state directory: {loaded.state_dir}")
     for origin in loaded.origins:

@@ -116,7 +116,7 @@ def _spares() -> Finding:
 def _state() -> Finding:
     state = config.state_dir(os.environ)
     try:
-        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.makedirs(state, mode=0o700, exist_ok=True)
         with tempfile.TemporaryFile(dir=state):
             free = shutil.disk_usage(state).free
     except OSError as error:

@@ -29,12 +29,14 @@ def dispatch(verb: str, arguments: list[str]) -> int:
         if not {"-h", "--help"} & set(arguments):
             loading.prepare(verb)
         become_unreadable()
-        from nacre.cli.parser import parsed
+        module = importlib.import_module(f"nacre.cli.{verb}")
+        namespace = module.plain(arguments) if verb == "run" else None
+        if namespace is None:
+            from nacre.cli.parser import parsed
 
-        namespace = parsed(verb, arguments)
-        main = importlib.import_module(f"nacre.cli.{verb}").main
+            namespace = parsed(verb, arguments)
         loading.finish()
-        return int(main(namespace))
+        return int(module.main(namespace))
 
     return guarded(work, on_request_error=usage_code(verb))
 

@@ -73,8 +73,8 @@ class Listing:
 
 
 class JobTable:
-    def __init__(self, state_dir: Path) -> None:
-        self.root = state_dir / "jobs"
+    def __init__(self, state_dir: str | os.PathLike[str]) -> None:
+        self.root = Path(state_dir, "jobs")
         self._prune_at = 0.0
         self._ended: set[int] = set()
         """Jobs that were found to have ended: none of them ever runs again."""

@@ -23,9 +23,9 @@ class LocalFiles:
     root: Path
 
     @classmethod
-    def of_session(cls, state_dir: Path, session: str) -> LocalFiles:
+    def of_session(cls, state_dir: str | os.PathLike[str], session: str) -> LocalFiles:
         name = re.sub(r"[^A-Za-z0-9_.-]", "_", session)
-        return cls(state_dir / "local" / (name if name.strip(".") else "_"))
+        return cls(Path(state_dir, "local", name if name.strip(".") else "_"))
 
     def __call__(self, rest: str, *, make_parents: bool) -> str:
         path = contained(self.root, relative_path(rest))
