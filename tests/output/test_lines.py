@@ -35,3 +35,13 @@ def test_the_cap_counts_bytes_and_does_not_split_a_character() -> None:
 def test_a_cap_without_room_for_its_mark_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 4"):
         cap_lines("x", 3)
+
+
+@pytest.mark.parametrize("place", [0, 1, 50, 99])
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_long_line_is_found_wherever_it_is(place: int, end: str) -> None:
+    lines = ["12"] * 100
+    lines[place] = "123456789"
+    capped = cap_lines("\n".join(lines) + end, 8)
+    lines[place] = "12345…"
+    assert capped == CappedText(text="\n".join(lines) + end, dropped_bytes=4, capped_lines=1)

@@ -26,6 +26,8 @@ from pydantic import ValidationError
 READ_BYTES = 256 * 1024
 # The SDK's own limit for a request over HTTP; a line without an end would fill the memory.
 MOST_LINE_BYTES = 4 * 1024 * 1024
+# An answer has its text twice, and escapes in both.
+PIPE_BYTES = 256 * 1024
 # Above the numbers that scripts use.
 LEAST_FD = 10
 
@@ -172,6 +174,7 @@ class Frames:
         self._room = asyncio.Event()
         self._waiting = False
         self._gone = False
+        self._wide = False
 
     async def send(self, item: SessionMessage) -> None:
         """Write a message; a client that does not read is waited for."""
@@ -195,6 +198,8 @@ class Frames:
             try:
                 written = os.write(self._fd, self._pending[0])
             except BlockingIOError:
+                if self._widen():
+                    continue
                 if not self._waiting:
                     self._waiting = True
                     asyncio.get_running_loop().add_writer(self._fd, self._flush)
@@ -210,6 +215,18 @@ class Frames:
                 self._pending[0] = self._pending[0][written:]
         self._stop_waiting()
         self._room.set()
+
+    def _widen(self) -> bool:
+        """Make room for a whole answer, once: a client that reads it in pieces wakes us for each of them."""
+        if self._wide:
+            return False
+        self._wide = True
+        try:
+            fcntl.fcntl(self._fd, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        except (AttributeError, OSError):
+            # Not a pipe, not Linux, or the user has no more of them; it is slower and nothing else.
+            return False
+        return True
 
     def _stop_waiting(self) -> None:
         if self._waiting:

@@ -36,6 +36,8 @@ def cap_lines(text: str, limit_bytes: int) -> CappedText:
     room = limit_bytes - _MARK_BYTES
     if room < 1:
         raise ValueError(f"a line cap of {limit_bytes} bytes leaves no room beside its mark; give at least 4")
+    if not _has_longer_line(text, limit_bytes // 4):
+        return CappedText(text=text, dropped_bytes=0, capped_lines=0)
     dropped = capped = 0
     lines = text.split("\n")
     for number, line in enumerate(lines):
@@ -48,3 +50,14 @@ def cap_lines(text: str, limit_bytes: int) -> CappedText:
             dropped += len(data) - len(kept)
             capped += 1
     return CappedText(text="\n".join(lines) if capped else text, dropped_bytes=dropped, capped_lines=capped)
+
+
+def _has_longer_line(text: str, characters: int) -> bool:
+    """Whether a line has more than so many characters, told in leaps of as many: ordinary output has none."""
+    at = 0
+    while len(text) - at > characters:
+        end = text.rfind("\n", at, at + characters + 1)
+        if end < 0:
+            return True
+        at = end + 1
+    return False

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from nacre.output.capture import EVERYTHING, Captured, Selection
 from nacre.output.decode import decode
-from nacre.output.escapes import strip
+from nacre.output.escapes import is_plain, strip
 from nacre.output.lines import cap_lines, settle
 from nacre.output.sizes import human_size
 
@@ -58,7 +58,7 @@ class _Line:
 def render(captured: Captured, selection: Selection = EVERYTHING) -> Rendered:
     """The view of a captured output."""
     if captured.whole is not None and selection.head is None and selection.tail is None:
-        text = settle(strip(decode(captured.whole)))
+        text = settle(_readable(captured.whole))
         capped = cap_lines(text, COLUMN_BYTES)
         if len(capped.text.encode("utf-8", "surrogatepass")) <= INLINE_BYTES:
             return Rendered(
@@ -86,6 +86,10 @@ def render(captured: Captured, selection: Selection = EVERYTHING) -> Rendered:
         total_lines=captured.total_lines,
         total_bytes=captured.total_bytes,
     )
+
+
+def _readable(raw: bytes) -> str:
+    return raw.decode("ascii") if is_plain(raw) else strip(decode(raw))
 
 
 def _choose(captured: Captured, selection: Selection) -> tuple[list[_Line], list[_Line], int]:
