@@ -37,6 +37,7 @@ DRAIN_SECONDS = 2.0
 READ_BYTES = 256 * 1024
 # A shell that was started in advance and that nobody uses goes away.
 SPARE_SECONDS = 30.0
+_CHILD_ENDED = (signal.SIGCHLD,)
 # poll() counts milliseconds in 31 bits, about 24 days; a limit may be further away.
 PATIENCE_SECONDS = 24 * 3600.0
 
@@ -211,11 +212,14 @@ class Execution:
 
     def run(self) -> bool:
         """Serve until nothing is left; True when the caller may send this runner another command."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, _CHILD_ENDED)
+        self._wait_for_leader()
         while True:
             self._look_at_children()
             self._look_at_clock()
             if self._reported and not self._left and not self._readers:
                 break
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _CHILD_ENDED)
             for fd, _ in self._poll.poll(self._patience()):
                 if fd == self._wakeup:
                     drain_wakeups(fd)
@@ -223,8 +227,24 @@ class Execution:
                     self._read(fd)
                 else:
                     self._listen()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _CHILD_ENDED)
         self._close_launch()
         return self._channel.open
+
+    def _wait_for_leader(self) -> None:
+        """Wait for the shell's end, or for whatever comes before it.
+
+        Most commands end here: with a descriptor of the process the caller hears of it sooner than through a signal,
+        which would be handled, and then read from its pipe, first.
+        """
+        try:
+            handle = os.pidfd_open(self._leader)
+        except OSError:
+            return  # a descriptor too many: the loop hears the signal
+        self._poll.register(handle, select.POLLIN)
+        self._poll.poll(self._patience())
+        self._poll.unregister(handle)
+        os.close(handle)
 
     def _patience(self) -> float | None:
         timers = [self._announce_at, self._spare_until, self._kill_at, self._give_up_at]
