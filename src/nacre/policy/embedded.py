@@ -51,6 +51,7 @@ _RUN_LATER: Final = re.compile(
     r"|/etc/(?:profile|bash\.bashrc|bashrc|zshrc|rc\.local|profile\.d/.*|cron\..*)"
     r"|(?:.*/)?(?:\.git/hooks|\.husky)/[\w-]+"
 )
+_GIT_SETTINGS: Final = re.compile(r"(?:.*/)?(?:\.gitconfig|\.git/config)|/etc/gitconfig|.*/\.config/git/config")
 _CRONTABS: Final = re.compile(r"/etc/crontab|/etc/cron\.d/.*|/var/spool/cron/.*")
 _SCHEDULE: Final = re.compile(r"\s*(?:@\w+|(?:[\d*,/A-Za-z-]+\s+){5})\s*(.+)")
 _REMOTE: Final = frozenset(
@@ -122,9 +123,13 @@ def _stored_for_later(invocation: Invocation, name: str, words: list[str]) -> li
     if name == "tee":
         paths += words
     run, scheduled = any(map(_RUN_LATER.fullmatch, paths)), any(map(_CRONTABS.fullmatch, paths))
-    if not run and not scheduled:
+    aliases = any(map(_GIT_SETTINGS.fullmatch, paths))
+    if not run and not scheduled and not aliases:
         return []
     text = literal_output(invocation.argv, invocation.stdin, {}) or ""
+    if aliases:
+        values = [value.strip() for _, equals, value in (line.partition("=") for line in text.splitlines()) if equals]
+        return [value[1:] if value.startswith("!") else "git " + value for value in values]
     jobs = [match.group(1) for line in text.splitlines() if (match := _SCHEDULE.match(line))]
     # The system's tables name a user before the command.
     return [text] if run else [*jobs, *(job.partition(" ")[2] for job in jobs)]

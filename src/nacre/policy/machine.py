@@ -18,7 +18,7 @@ from nacre.policy.paths import (
 )
 from nacre.policy.removal import removal
 from nacre.script.alphabet import HOME, NETWORK, plain
-from nacre.script.finds import find_call
+from nacre.script.finds import FindCall, find_call
 from nacre.script.inner import basename
 from nacre.script.invocation import Invocation, flags, operands
 from nacre.script.shells import SHELLS
@@ -36,6 +36,8 @@ _VITAL: Final = SHELLS | {"sshd", "systemd", "init", "dbus-daemon"}
 def _find(invocation: Invocation) -> str | None:
     call = find_call(invocation.argv)
     destroys = call.deletes or any(_destroys(command) for command in call.commands)
+    if destroys and _finds_repositories(call):
+        return "repository data would be removed"
     if not destroys or call.limited:
         return None
     for root in call.roots:
@@ -43,6 +45,10 @@ def _find(invocation: Invocation) -> str | None:
         if reason is not None:
             return f"find acts on all it finds, starting at {reason}"
     return None
+
+
+def _finds_repositories(call: FindCall) -> bool:
+    return any(re.fullmatch(r"(?:.*/)?\.git(?:/\*)?", name) for name in call.names)
 
 
 def _fd(invocation: Invocation) -> str | None:
@@ -68,6 +74,9 @@ def _rm(invocation: Invocation) -> str | None:
     call = removal(invocation.argv)
     if call is None:
         return None
+    upstream = invocation.upstream
+    if call.recursive and upstream and basename(upstream[0]) == "find" and _finds_repositories(find_call(upstream)):
+        return "repository data would be removed"
     for target in filter(None, call.targets):
         if call.recursive and glob_covers_repository(target):
             return "the glob matches .git"
@@ -240,6 +249,9 @@ _CHECKS: Final[dict[str, Check]] = {
     "git": machine_git.check,
 }
 
+# Programs that fetch what they run, and how many words in front may be its address (`deno run https://…`).
+_RUNS_ADDRESSES: Final = {"deno": 2, "npx": 1, "bunx": 1}
+
 
 def check(invocation: Invocation) -> str | None:
     """The reason to refuse this command under the strict profile, or None."""
@@ -273,6 +285,9 @@ def _runs_network_text(invocation: Invocation, name: str) -> str | None:
         module = any(re.match(r"-\w*m", word) for word in words)
         if not module and (not operands or operands[0] in ("-", "/dev/stdin")):
             return reason
+    named = [plain(word) for word in words if not word.startswith("-")]
+    if name in _RUNS_ADDRESSES and any(re.match("https?://", word) for word in named[: _RUNS_ADDRESSES[name]]):
+        return reason
     # What is installed runs its own code.
     if re.fullmatch(r"pip[\d.]*|pipx|npm|gem", name) and "install" in words:
         listed = invocation.stdin is not None and NETWORK in invocation.stdin and {"-", "/dev/stdin"} & set(words)

@@ -13,6 +13,7 @@ from nacre.script.invocation import Invocation
 
 _MAIN_BRANCHES: Final = frozenset(("main", "master", "trunk", "develop"))
 _TRUE: Final = frozenset(("true", "yes", "on", "1"))
+_FALSE: Final = frozenset(("false", "no", "off", "0"))
 
 
 def check(invocation: Invocation) -> str | None:
@@ -31,7 +32,9 @@ def check(invocation: Invocation) -> str | None:
             adds = "--add" in words
             return "the whole work tree would be staged" if adds and _names_the_tree(call, invocation.stdin) else None
         case "clean":
-            unasked = ("clean.requireforce", "false") in ((key.lower(), value) for key, value in call.settings)
+            unasked = any(
+                key.lower() == "clean.requireforce" and value.lower() in _FALSE for key, value in call.settings
+            )
             return _clean([*words, "--force"] if unasked else words, flags, operands)
         case "reset":
             hard = any(len(word) > 4 and "--hard".startswith(word) for word in words)
@@ -68,8 +71,9 @@ def check(invocation: Invocation) -> str | None:
             return "unreachable commits would be lost" if now or (call.subcommand == "prune" and not words) else None
         case "filter-branch" | "filter-repo":
             return "history would be rewritten"
-        case "update-ref":
-            return "a reference would be deleted" if "-d" in words or "--delete" in words else None
+        case "update-ref" | "symbolic-ref":
+            listed = "--stdin" in words and re.search(r"^delete\b", invocation.stdin or "", re.MULTILINE)
+            return "a reference would be deleted" if listed or "-d" in words or "--delete" in words else None
         case _:
             return None
 

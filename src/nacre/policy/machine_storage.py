@@ -48,6 +48,9 @@ def _dd(invocation: Invocation) -> str | None:
 
 
 def _truncate(invocation: Invocation) -> str | None:
+    reason = critical(invocation)
+    if reason is not None:
+        return f"{reason} would be emptied"
     for path in map(plain, operands(invocation)):
         if is_storage(path):
             return f"{path} would be emptied"
@@ -55,17 +58,13 @@ def _truncate(invocation: Invocation) -> str | None:
 
 
 def _shred(invocation: Invocation) -> str | None:
-    return (
-        critical(invocation)
-        or _truncate(invocation)
-        or next(
-            (
-                f"{plain(path)} cannot be restored"
-                for path in operands(invocation)
-                if re.search(r"/\.(?:ssh|gnupg)(?:/|$)", plain(path))
-            ),
-            None,
-        )
+    return _truncate(invocation) or next(
+        (
+            f"{plain(path)} cannot be restored"
+            for path in operands(invocation)
+            if re.search(r"/\.(?:ssh|gnupg)(?:/|$)", plain(path))
+        ),
+        None,
     )
 
 

@@ -56,6 +56,8 @@ class FindCall:
     """Whether some test narrows what is found to a part one could name."""
     deletes: bool
     commands: tuple[tuple[str, ...], ...]
+    names: tuple[str, ...]
+    """The patterns that what it acts on, or prints, has to match."""
 
     @property
     def acts(self) -> bool:
@@ -73,6 +75,9 @@ def find_call(argv: tuple[str, ...]) -> FindCall:
         roots.append(argv[index])
         index += 1
     limited = deletes = False
+    # Those since the last `-o`, and those that stood so before an action.
+    names: list[str] = []
+    acted: list[str] = []
     commands: list[tuple[str, ...]] = []
     while index < len(words):
         word = words[index]
@@ -80,17 +85,23 @@ def find_call(argv: tuple[str, ...]) -> FindCall:
         negated = words[index - 1] in ("!", "-not")
         if word in _NAMES:
             limited = limited or (not negated and following not in _EVERY)
+            names += [] if negated else [following]
             index += 1
+        elif word in ("-o", "-or", ","):
+            names = []
         elif word in _LIMITS or word.startswith("-newer"):
             limited = True
             index += word not in ("-empty", "-nouser")
         elif word == "-delete":
             deletes = True
+            acted += names
         elif word in _ACTIONS:
             end = index + 1
             while end < len(words) and words[end] not in (";", "+"):
                 end += 1
             commands.append(argv[index + 1 : end])
+            acted += names
             index = end
         index += 1
-    return FindCall(tuple(roots) or (".",), limited, deletes, tuple(commands))
+    targets = acted if deletes or commands else names
+    return FindCall(tuple(roots) or (".",), limited, deletes, tuple(commands), tuple(targets))

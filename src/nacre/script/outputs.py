@@ -133,7 +133,7 @@ def _pwd(words: Argv) -> str | None:
 
 
 def _git(words: Argv) -> str | None:
-    if "rev-parse" in words and "--show-toplevel" in words:
+    if "rev-parse" in words and ("--show-toplevel" in words or "--show-cdup" in words):
         return TOPLEVEL + "\n"
     if "rev-parse" in words and any(word.endswith(("git-dir", "git-common-dir")) for word in words):
         return ".git\n"
@@ -222,7 +222,12 @@ def downloaded_files(argv: Argv) -> list[str]:
         words[i + 1] for i, word in enumerate(words[:-1]) if re.fullmatch(r"-\w*[oO]|--output|--output-document", word)
     ]
     names += [word.partition("=")[2] for word in words if word.startswith(("--output=", "--output-document="))]
-    if "wget" in words[0] or any(re.fullmatch(r"-\w*O\w*|--remote-name", word) for word in words):
+    if "wget" in words[0]:
+        folder = next((words[i + 1] for i, word in enumerate(words[:-1]) if word in ("-P", "--directory-prefix")), "")
+        addresses = [word for word in words[1:] if "/" in word and not word.startswith("-") and word != folder]
+        saved = [address.rstrip("/").rsplit("/", 1)[-1].split("?")[0] for address in addresses]
+        names += [f"{folder.rstrip('/')}/{name}" for name in saved] if folder else saved
+    elif any(re.fullmatch(r"-\w*O\w*|--remote-name", word) for word in words):
         names += [word.rstrip("/").rsplit("/", 1)[-1].split("?")[0] for word in words if "://" in word]
     return [name for name in names if name not in ("-", "/dev/null", "/dev/stdout")]
 
