@@ -8,6 +8,7 @@ runs already is told in warden/spare.py.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import os
@@ -27,6 +28,8 @@ from nacre.warden.channel import receive_fds
 USABLE_SECONDS = 20.0
 # In all surroundings together: a shell costs a few megabytes.
 MOST_SPARES = 4
+# When one is there as a rule, if nothing else is going on.
+READY_SECONDS = 0.004
 # How long one may take to be there when it is tried whether there can be any.
 TRIAL_SECONDS = 5.0
 DOES_NOT_WAIT = "the shell does not wait for its script; bash does, from 4.4 on"
@@ -171,6 +174,15 @@ class Spares:
                 spare.close()
         return None
 
+    def meet(self) -> None:
+        """Take what the runners have handed over, so that no call has to."""
+        with self._lock:
+            for spare in list(self._shelf):
+                if spare.look() is None:
+                    self._shelf.remove(spare)
+                    self._refusal = spare.refusal
+                    spare.close()
+
     def ready(self, command: Command) -> int:
         """How many there are for this command, of those that are not still being started."""
         with self._lock:
@@ -257,3 +269,5 @@ def refill(command: Command, wanted: int) -> None:
     except (NacreError, OSError):
         # The next call starts its shell itself, and says what is wrong if it cannot.
         spares.close()
+    else:
+        asyncio.get_running_loop().call_later(READY_SECONDS, spares.meet)
