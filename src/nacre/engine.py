@@ -27,7 +27,6 @@ from nacre.errors import (
     NacreError,
 )
 from nacre.execution.capture import Capture, Passthrough
-from nacre.execution.live import LiveTail
 from nacre.execution.run import Run
 from nacre.execution.stages import hidden_failure
 from nacre.execution.summary import notices_of, outcome_of, producers_ending
@@ -44,6 +43,7 @@ from nacre.surroundings import environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nacre.execution.live import LiveTail
     from nacre.jobs.table import JobTable
     from nacre.sessions.pool import Pool
     from nacre.sessions.session import Session, SessionBackend

@@ -85,6 +85,7 @@ HARMLESS = {
     "STRIPE_PUBLISHABLE_KEY": "pk_live_abcdefgh12345678",
     "AWS_REGION": "eu-central-1",
     "JAVA_TOOL_OPTIONS": "-Dfile.encoding=UTF-8 -Xmx2g",
+    "BEGINS_LIKE_AN_ENCODED_BLOCK": "LS0tLS1CRUdJTi und dann Wörter",
 }
 
 SECRET_VALUES = [

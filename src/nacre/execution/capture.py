@@ -10,7 +10,6 @@ from nacre.artifacts.store import ArtifactStore
 from nacre.artifacts.writer import ArtifactWriter
 from nacre.dataclass import replace
 from nacre.errors import ArtifactError
-from nacre.execution.live import LiveTail
 from nacre.output.capture import EVERYTHING, Captured, Selection
 from nacre.output.redact import Redactor
 from nacre.output.sizes import human_size
@@ -20,6 +19,10 @@ from nacre.profile import Profile
 from nacre.request import Lifted
 from nacre.result import ArtifactRef, Output
 from nacre.settings import OutputSettings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nacre.execution.live import LiveTail
 
 # Of a producer whose last stage is lifted: smaller outputs are kept only if the stage hid something.
 SIDE_BYTES = 64 * 1024

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-
 from nacre.dataclass import replace
 from nacre.execution.run import Run
 from nacre.execution.stages import hidden_failure
@@ -61,6 +59,8 @@ def notices_of(run: Run, ending: Ending) -> list[str]:
 
 
 def _spell(survivor: Survivor) -> str:
+    import shlex
+
     line = shlex.join(survivor.argv) if survivor.argv else "?"
     if len(line) > ARGV_CHARACTERS:
         line = f"{line[: ARGV_CHARACTERS - 1]}…"

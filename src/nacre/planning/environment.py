@@ -14,7 +14,6 @@ from functools import lru_cache
 from typing import Literal
 
 from nacre.dataclass import dataclass, field
-from nacre.output.redact_forms import is_worth_hiding
 from nacre.planning.noninteractive import noninteractive_defaults
 from nacre.planning.secret_names import exact_reason, name_reason, words
 from nacre.planning.secret_values import embedded_secrets, proxy_password, value_reason
@@ -209,6 +208,9 @@ def keep(name: str, value: str) -> Decision:
 
 
 def hidden_texts(*values: str) -> tuple[str, ...]:
+    # Most environments hide nothing.
+    from nacre.output.redact_forms import is_worth_hiding
+
     return tuple(value for value in dict.fromkeys(values) if is_worth_hiding(value))
 
 

@@ -6,8 +6,6 @@ tokens. Randomness is never a reason: commit ids, UUIDs and store hashes look ra
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 
 from nacre.output.redact_tokens import token_label
@@ -75,10 +73,8 @@ def value_reason(value: str) -> str | None:
 def is_encoded_private_key(value: str) -> bool:
     if not value.startswith(ENCODED_BLOCK):
         return False
-    try:
-        return PRIVATE_KEY.match(base64.b64decode(value[:64], validate=True).decode("latin-1")) is not None
-    except binascii.Error:
-        return False
+    decoded = decoded_base64(value[:64])
+    return decoded is not None and PRIVATE_KEY.match(decoded.decode("latin-1")) is not None
 
 
 def is_authorization(value: str) -> bool:
@@ -97,10 +93,18 @@ def is_authorization(value: str) -> bool:
 
 
 def is_encoded_pair(credential: str) -> bool:
+    decoded = decoded_base64(credential)
+    return decoded is not None and b":" in decoded
+
+
+def decoded_base64(text: str) -> bytes | None:
+    # Few environments need it.
+    import base64
+
     try:
-        return b":" in base64.b64decode(credential, validate=True)
-    except binascii.Error:
-        return False
+        return base64.b64decode(text, validate=True)
+    except ValueError:
+        return None
 
 
 def proxy_password(value: str) -> str | None:
