@@ -119,6 +119,8 @@ def test_what_was_wrong_once_stays_right(command: str, rule: str | None) -> None
         ("find . -type d -exec rmdir {} +", None),
         ("mkfs.ext4 disk.img", None),
         ("mkswap /swapfile", None),
+        ("parted disk.img mklabel gpt", None),
+        ('parted "$DISK" mklabel gpt', "extended"),
         ('mkfs.ext4 "$DISK"', "extended"),
         ("vgremove --help", None),
         ("sfdisk --dump /dev/sda", None),

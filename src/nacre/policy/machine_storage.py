@@ -137,8 +137,15 @@ def _partition(invocation: Invocation) -> str | None:
 
 def _formats(invocation: Invocation) -> str | None:
     """mkfs and its like, unless they are given a file: an image, or one to swap to."""
-    device = any(is_opaque(word) or word.startswith("/dev/") for word in map(plain, operands(invocation)))
-    return _destroyed(invocation) if device else None
+    return _destroyed(invocation) if _names_device(invocation) else None
+
+
+def _edits_table(invocation: Invocation) -> str | None:
+    return _partition(invocation) if _names_device(invocation) else None
+
+
+def _names_device(invocation: Invocation) -> bool:
+    return any(is_opaque(word) or word.startswith("/dev/") for word in map(plain, operands(invocation)))
 
 
 def _destroyed(invocation: Invocation) -> str | None:
@@ -167,12 +174,12 @@ CHECKS: Final[dict[str, Check]] = {
     "zfs": _partition,
     "mdadm": _partition,
     "nvme": _partition,
-    "parted": _partition,
-    "fdisk": _partition,
-    "sfdisk": _partition,
-    "gdisk": _partition,
-    "sgdisk": _partition,
-    "cfdisk": _partition,
+    "parted": _edits_table,
+    "fdisk": _edits_table,
+    "sfdisk": _edits_table,
+    "gdisk": _edits_table,
+    "sgdisk": _edits_table,
+    "cfdisk": _edits_table,
     "cryptsetup": _partition,
     "hdparm": _partition,
     "diskutil": _partition,
