@@ -58,6 +58,33 @@ def end(*pids: int) -> None:
     eventually(lambda: not any(alive(pid) for pid in pids), f"the end of {pids}")
 
 
+class Meeting:
+    """A place where commands wait for each other and for the test; none of them looks at a clock."""
+
+    def __init__(self, directory: Path) -> None:
+        self._arrivals = directory / "arrivals"
+        gate = directory / "gate"
+        os.mkfifo(gate)
+        # Open for both, so that neither side's opening waits for the other.
+        self._gate = os.open(gate, os.O_RDWR | os.O_CLOEXEC)
+        self.command = f"echo >>{self._arrivals}; read -r <{gate}"
+        """Says that a command has come, and waits until it is let go."""
+
+    def has(self, count: int) -> bool:
+        """Whether so many have come."""
+        return self._arrivals.exists() and self._arrivals.stat().st_size >= count
+
+    def let_go(self, count: int) -> None:
+        self._arrivals.unlink()
+        os.write(self._gate, b"\n" * count)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._gate)
+
+
 @cache
 def _runs_for(interpreter: str, user: int) -> bool:
     try:

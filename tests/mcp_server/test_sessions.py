@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mcp import Client
 
+from faults.outside import Meeting
 from mcp_server.conftest import http_server, is_alive, until
 from nacre.mcp.server import SESSION_KEY
 
@@ -47,19 +48,20 @@ async def test_a_request_without_a_connection_has_a_shell_of_its_own_unless_it_n
 
 
 async def test_calls_of_distinct_sessions_run_at_once_and_those_of_one_after_another(tmp_path: Path) -> None:
-    # Each waits until all of them have started; one after another, they would wait for ever.
-    arrivals = tmp_path / "arrivals"
-    together = f"echo >> {arrivals}; until [ $(wc -l < {arrivals}) -ge 50 ]; do sleep 0.3; done; echo met"
     # Each fails if it finds another one at work.
     alone = f"mkdir {tmp_path}/turn && sleep 0.02 && rmdir {tmp_path}/turn && echo alone"
-    async with http_server() as url, Client(url) as client:
-        for names in ([f"session {number}" for number in range(50)], [None] * 50):
-            metas = [None if name is None else {SESSION_KEY: name} for name in names]
-            calls = [client.call_tool("bash", {"command": together}, meta=meta) for meta in metas]
-            assert {first_line(result) for result in await asyncio.gather(*calls)} == {"met"}
-            arrivals.unlink()
-        calls = [client.call_tool("bash", {"command": alone}, meta={SESSION_KEY: "one"}) for _ in range(50)]
-        assert {first_line(result) for result in await asyncio.gather(*calls)} == {"alone"}
+    with Meeting(tmp_path) as meeting:
+        together = {"command": f"{meeting.command}; echo met"}
+        async with http_server() as url, Client(url) as client:
+            for names in ([f"session {number}" for number in range(50)], [None] * 50):
+                metas = [None if name is None else {SESSION_KEY: name} for name in names]
+                calls = asyncio.gather(*(client.call_tool("bash", together, meta=meta) for meta in metas))
+                # None ends before all have come: one after another, they would wait for ever.
+                await until(lambda: meeting.has(50), "all are there")
+                meeting.let_go(50)
+                assert {first_line(result) for result in await calls} == {"met"}
+            turns = [client.call_tool("bash", {"command": alone}, meta={SESSION_KEY: "one"}) for _ in range(50)]
+            assert {first_line(result) for result in await asyncio.gather(*turns)} == {"alone"}
 
 
 async def test_the_shell_of_a_connection_ends_with_it() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from faults.outside import Program, alive, eventually
+from faults.outside import Meeting, Program, alive, eventually
 from nacre.jobs.table import JobTable
 from nacre.rpc import server
 from rpc.conftest import Client, Message, Start
@@ -103,17 +103,19 @@ def test_calls_of_one_session_share_one_shell_in_turn(client: Client) -> None:
 
 
 @pytest.mark.parametrize("shared", [True, False], ids=["sessions of their own", "no session"])
-def test_many_calls_run_side_by_side(client: Client, work: Path, shared: bool) -> None:
-    # Each waits for all the others: one after another, none would end.
+def test_many_calls_run_side_by_side(client: Client, tmp_path: Path, shared: bool) -> None:
+    # None ends before all have come: one after another, they would wait for ever.
     count = 24
-    together = f"touch $N; until [ $(ls | wc -l) = {count} ]; do sleep 0.05; done; echo $N"
-    client.send(
-        *(
-            bash(number, together, env={"N": str(number)}, session=f"s{number}" if shared else False)
-            for number in range(count)
+    with Meeting(tmp_path) as meeting:
+        client.send(
+            *(
+                bash(number, f"{meeting.command}; echo {number}", session=f"s{number}" if shared else False)
+                for number in range(count)
+            )
         )
-    )
-    texts = [client.answer(number)["data"]["text"].split("\n")[0] for number in range(count)]
+        eventually(lambda: meeting.has(count), "all are there")
+        meeting.let_go(count)
+        texts = [client.answer(number)["data"]["text"].split("\n")[0] for number in range(count)]
     assert texts == [str(number) for number in range(count)]
 
 

@@ -132,11 +132,21 @@ async def serve_http(
     except asyncio.CancelledError:
         web.should_exit = True
         await asyncio.wait([serving])
+        await web.let_go()
         raise
     serving.result()
 
 
 class _Web(uvicorn.Server):
+    async def let_go(self) -> None:
+        """Wait for the calls that were cancelled, and leave no connection half closed."""
+        if self.server_state.tasks:
+            await asyncio.wait(self.server_state.tasks)
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+        # A closed transport gives its descriptor back in the next turn of the loop.
+        await asyncio.sleep(0)
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Signals are for the program that serves, which cancels us."""
