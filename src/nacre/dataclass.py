@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 _MISSING: Any = object()
 
+# More values of a class than a program makes that runs one command; compiling takes longer than making them all.
+MANY = 50
+
 
 class Field:
     """One field of a class, as far as values need it."""
@@ -72,18 +75,18 @@ def _field_of(name: str, draft: type) -> Field:
 
 
 def _initialiser(made: type, fields: tuple[Field, ...]) -> Callable[..., None]:
-    """What sets the slots of the first value. A program that makes a second makes many: for them one is compiled."""
+    """What sets the slots of the first values; for a program that makes many, one is compiled."""
     defaults = {field.name: field.default for field in fields if field.default is not _MISSING}
     factories = [(field.name, field.default_factory) for field in fields if field.default_factory is not None]
     # A slot's own way to set it: the class refuses every other.
     setters = {field.name: vars(made)[field.name].__set__ for field in fields}
     positional = made.__match_args__  # type: ignore[attr-defined]
     check = getattr(made, "__post_init__", None)
-    used = False
+    made_so_far = 0
 
     def __init__(self: object, /, *values: Any, **named: Any) -> None:
-        nonlocal used
-        if used:
+        nonlocal made_so_far
+        if made_so_far >= MANY:
             made.__init__ = _compiled(made, fields)  # type: ignore[misc]
             made.__init__(self, *values, **named)  # type: ignore[misc]
             return
@@ -101,7 +104,7 @@ def _initialiser(made: type, fields: tuple[Field, ...]) -> Callable[..., None]:
             set_slot(self, filled[name])
         if check is not None:
             check(self)
-        used = True
+        made_so_far += 1
 
     return __init__
 
