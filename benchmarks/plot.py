@@ -45,8 +45,8 @@ def render(results: Results) -> str:
     panels = []
     if "true_paced" in results.workloads:
         panels.append(("Latency of `true`, median (logarithmic)", _times(results, "true_paced"), True))
-    if "bin_true" in results.workloads:
-        panels.append(("Latency of `/bin/true`, median (logarithmic)", _times(results, "bin_true"), True))
+    if "bin_true_paced" in results.workloads:
+        panels.append(("Latency of `/bin/true`, median (logarithmic)", _times(results, "bin_true_paced"), True))
     if "large" in results.workloads:
         panels.append(("Taking in a flood of output, median", _times(results, "large"), False))
     last = f"at_once_{AT_ONCE[-1]}"

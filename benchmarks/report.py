@@ -31,11 +31,19 @@ class Target:
 TARGETS = (
     Target("true_paced", "nacre, warden + spares", 0.3),
     Target("true", "nacre, in-process", 1.25),
+    Target("true_paced", "nacre, in-process", 1.25),
     Target("true", "nacre, warden", 1.5),
+    Target("true_paced", "nacre, warden", 1.5),
     Target("true", "nacre session", 0.1),
+    Target("true_paced", "nacre session", 0.1),
     Target("bin_true", "nacre session", 0.6),
+    Target("bin_true_paced", "nacre session", 0.6),
+    Target("lines", "nacre, warden + spares", 1.15),
+    Target("lines_paced", "nacre, warden + spares", 1.15),
     Target("lines", "nacre, warden", 1.15),
+    Target("lines_paced", "nacre, warden", 1.15),
     Target("lines", "nacre session", 0.75),
+    Target("lines_paced", "nacre session", 0.75),
     Target("large", "nacre, warden", 1.33),
     Target("at_once_500", "nacre, warden", 1.5),
 )
@@ -51,6 +59,9 @@ while times depend on the machine.
 - Machine: {machine}.
 - Effort: {options}. Times are taken inside each tool's own process, around its public call, after a round to warm up;
   a tool that blocks gets a thread for each of the calls at once.
+- Pace: back to back, caches are warm and the processor awake, but nothing can be prepared between two calls; with 5 ms
+  between them it is the other way round. An agent's calls are further apart still. What is owed names no pace, so both
+  are shown, except for shells started in advance, which need the pause. `warden + spares` is how nacre runs by default.
 - Kinds: *one-shot* starts a shell for each command, *session* keeps one, *server* is asked over MCP (by the same bare
   client). What keeps a shell runs one command at a time, so it is not asked for many at once.
 - langchain's ShellTool and deepagents run `/bin/sh`, on Debian dash, which starts in 0.6 of the time of bash.

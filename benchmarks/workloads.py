@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 from benchmarks.measured import Measured
@@ -10,6 +11,8 @@ from benchmarks.peers.remote import RemoteTool, ToolFailedError, ToolHangsError
 
 # An agent thinks between two commands; this much is enough for what a tool prepares meanwhile.
 PAUSE_SECONDS = 0.005
+# What a tool goes on doing after its batch (new shells for the next calls, for one) is not the next tool's cost.
+SETTLE_SECONDS = 0.03
 # A command's own limit; none of these comes near it unless the tool is stuck.
 TIMEOUT_SECONDS = 60.0
 # After this the next tool has its turn, however few calls there were.
@@ -35,8 +38,10 @@ ASYNCIO = "floor: asyncio subprocess"
 LATENCIES = (
     Latency("true_paced", "`true`, 5 ms between calls", "true", "", PAUSE_SECONDS, SPAWN),
     Latency("true", "`true`, back to back", "true", "", 0.0, SPAWN),
-    Latency("bin_true", "`/bin/true`, 5 ms between calls", "/bin/true", "", PAUSE_SECONDS, SPAWN),
-    Latency("lines", "`seq 1 10000`, 5 ms between calls", "seq 1 10000", "9999", PAUSE_SECONDS, READ),
+    Latency("bin_true_paced", "`/bin/true`, 5 ms between calls", "/bin/true", "", PAUSE_SECONDS, SPAWN),
+    Latency("bin_true", "`/bin/true`, back to back", "/bin/true", "", 0.0, SPAWN),
+    Latency("lines_paced", "`seq 1 10000`, 5 ms between calls", "seq 1 10000", "9999", PAUSE_SECONDS, READ),
+    Latency("lines", "`seq 1 10000`, back to back", "seq 1 10000", "9999", 0.0, READ),
 )
 AT_ONCE = (100, 500)
 # As elsewhere, what is looked for does not stand in the script, which some tools repeat.
@@ -70,10 +75,11 @@ def latency(tools: list[RemoteTool], work: Latency, effort: Effort) -> dict[str,
     asked = [tool for tool in tools if is_wanted(tool.entry, work.key)]
     measured = {tool.entry.name: Measured() for tool in asked}
     for number in range(effort.rounds + 1):
-        for tool in asked:
+        for tool in _in_turn(asked, number):
             mine = measured[tool.entry.name]
             if mine.failure:
                 continue
+            time.sleep(SETTLE_SECONDS)
             try:
                 answer = tool.ask(
                     "batch",
@@ -94,6 +100,12 @@ def latency(tools: list[RemoteTool], work: Latency, effort: Effort) -> dict[str,
     return measured
 
 
+def _in_turn(tools: list[RemoteTool], number: int) -> list[RemoteTool]:
+    """Another first one each round, so that nobody always comes after the same."""
+    at = number * len(tools) // 4 % len(tools) if tools else 0
+    return tools[at:] + tools[:at]
+
+
 def large(tools: list[RemoteTool], effort: Effort) -> dict[str, Measured]:
     """A flood: how fast it is taken in, how much memory that costs, how much comes back."""
     asked = [tool for tool in tools if is_wanted(tool.entry, "large")]
@@ -103,6 +115,7 @@ def large(tools: list[RemoteTool], effort: Effort) -> dict[str, Measured]:
             mine = measured[tool.entry.name]
             if mine.failure:
                 continue
+            time.sleep(SETTLE_SECONDS)
             script = f"yes | head -c {effort.large_bytes}"
             try:
                 answer = tool.ask("single", limit=effort.limit + 5, script=script, timeout=effort.limit)

@@ -74,8 +74,8 @@ class Entry:
     ours: bool = False
 
 
-_SPAWNING = frozenset({"true", "true_paced", "bin_true"})
-_READING = frozenset({"lines", "large"})
+_SPAWNING = frozenset({"true", "true_paced", "bin_true", "bin_true_paced"})
+_READING = frozenset({"lines", "lines_paced", "large"})
 
 ENTRIES = (
     Entry(name="floor: os.posix_spawn", kind="floor", adapter="floors:PosixSpawn", only=_SPAWNING),
