@@ -25,8 +25,10 @@ IDLE_RUNNERS = 4
 # What an interpreter may need to find its own libraries.
 _INTERPRETER_NEEDS = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LC_ALL")
 
+# The zygote collects once, when it has loaded.
 _BOOTSTRAP = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from nacre.warden import zygote; zygote.main(int(sys.argv[2]))"
+    "import gc, sys; gc.disable(); sys.path.insert(0, sys.argv[1]); "
+    "from nacre.warden import zygote; zygote.main(int(sys.argv[2]))"
 )
 
 

@@ -9,7 +9,7 @@ import os
 import sys
 
 # Loaded by asyncio, which uses them when something has gone wrong: a quarter of its time.
-_SELDOM_USED = ("inspect", "linecache")
+_SELDOM_USED = ("inspect", "linecache", "textwrap")
 
 
 def begin() -> None:

@@ -22,7 +22,7 @@ Profile = Literal["default", "strict"]
 Rules = Literal["all", "names"]
 Rule = Literal["never", "allow", "keep", "exact", "value", "name", "hygiene", "strict", "none"]
 
-ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+ENV_NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 
 CORE_NAMES = words("PATH HOME USER LOGNAME SHELL PWD OLDPWD TERM LANG LANGUAGE TZ TMPDIR TMP TEMP")
 AGENT_NAMES = words("SSH_AUTH_SOCK GPG_AGENT_INFO KRB5CCNAME")
@@ -81,7 +81,7 @@ def check_env_name(name: str) -> None:
     Raises:
         EnvironmentEntryError: names the variable.
     """
-    if not ENV_NAME.fullmatch(name):
+    if not re.fullmatch(ENV_NAME, name):
         raise EnvironmentEntryError(name, "a name is letters, digits and underscores and does not begin with a digit")
 
 

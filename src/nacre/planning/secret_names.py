@@ -79,15 +79,16 @@ HARMLESS_BEFORE_KEY = words(
 )
 HARMLESS_AFTER_KEY = words("VAULT BINDING BINDINGS MAP MAPPING MAPPINGS LAYOUT CODE CODES REPEAT PRESS DELAY")
 
-SHORT_NUMBER = re.compile(r"[+-]?\d{1,12}|[+-]?\d{1,8}[.,_]\d{1,6}|\d{1,8}(?:\.\d{1,3})?\s?(?:[kKMGT%smhd]|ms|min)")
+# These are compiled by their first use: only a suspicious name asks for its value.
+SHORT_NUMBER = r"[+-]?\d{1,12}|[+-]?\d{1,8}[.,_]\d{1,6}|\d{1,8}(?:\.\d{1,3})?\s?(?:[kKMGT%smhd]|ms|min)"
 SWITCHES = words("true false yes no on off y n t f enabled disabled enable disable none null nil")
-PUBLIC_KEY = re.compile(
+PUBLIC_KEY = (
     r"ssh-(?:rsa|ed25519|dss) |ecdsa-sha2-\S+ |sk-(?:ssh|ecdsa)\S+ "
     r"|-----BEGIN (?:[A-Z0-9]+ )*PUBLIC KEY|-----BEGIN CERT|age1[a-z0-9]{20}"
 )
-FINGERPRINT = re.compile(r"(?:0x)?(?:[0-9A-Fa-f]{40}|[0-9A-Fa-f]{16}|[0-9A-Fa-f]{8})")
-UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-USER_AND_PASSWORD = re.compile(r"[^\s:/]+:[^\s/]{3,}")
+FINGERPRINT = r"(?:0x)?(?:[0-9A-Fa-f]{40}|[0-9A-Fa-f]{16}|[0-9A-Fa-f]{8})"
+UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+USER_AND_PASSWORD = r"[^\s:/]+:[^\s/]{3,}"
 
 
 def name_parts(name: str) -> list[str]:
@@ -123,7 +124,7 @@ def suspicious_part(parts: list[str], value: str) -> str | None:
     last = parts[-1] if parts else ""
     if len(parts) > 1 and last in SECRET_LAST_PARTS and not (last == "PWD" and value.startswith("/")):
         return last
-    if len(parts) > 1 and last == "AUTH" and len(value) >= 8 and USER_AND_PASSWORD.fullmatch(value):
+    if len(parts) > 1 and last == "AUTH" and len(value) >= 8 and re.fullmatch(USER_AND_PASSWORD, value):
         return last
     for before, part in pairwise(parts):
         if before in KEY_MAKERS and part in KEY_PARTS:
@@ -141,14 +142,14 @@ def suspicious_key(parts: list[str], value: str) -> str | None:
             before in KEY_PARTS and after in HARMLESS_AFTER_KEY
         ):
             return None
-    if PUBLIC_KEY.match(value) or ({"GPG", "PGP"} & set(parts) and FINGERPRINT.fullmatch(value)):
+    if re.match(PUBLIC_KEY, value) or ({"GPG", "PGP"} & set(parts) and re.fullmatch(FINGERPRINT, value)):
         return None
     return "KEY"
 
 
 def is_switch_or_number(value: str) -> bool:
     text = value.strip()
-    return not text or text.lower() in SWITCHES or SHORT_NUMBER.fullmatch(text) is not None
+    return not text or text.lower() in SWITCHES or re.fullmatch(SHORT_NUMBER, text) is not None
 
 
 def is_pointer(parts: list[str], value: str) -> bool:
@@ -160,4 +161,4 @@ def is_pointer(parts: list[str], value: str) -> bool:
     # One half of a key pair, and Vault's AppRole password, are called ids.
     if parts[-3:] == ["ACCESS", "KEY", "ID"] and len(value) >= 16:
         return False
-    return not (parts[-2:] == ["SECRET", "ID"] and UUID.fullmatch(value))
+    return not (parts[-2:] == ["SECRET", "ID"] and re.fullmatch(UUID, value))
