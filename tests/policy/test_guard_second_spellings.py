@@ -121,6 +121,8 @@ def test_what_was_wrong_once_stays_right(command: str, rule: str | None) -> None
         ("mkswap /swapfile", None),
         ("parted disk.img mklabel gpt", None),
         ('parted "$DISK" mklabel gpt', "extended"),
+        ("wipefs /dev/sda", None),
+        ("wipefs -fa /dev/sda", "extended"),
         ('mkfs.ext4 "$DISK"', "extended"),
         ("vgremove --help", None),
         ("sfdisk --dump /dev/sda", None),

@@ -140,6 +140,12 @@ def _formats(invocation: Invocation) -> str | None:
     return _destroyed(invocation) if _names_device(invocation) else None
 
 
+def _wipes(invocation: Invocation) -> str | None:
+    """wipefs: without one of these it only lists."""
+    erases = any(re.match(r"-[a-z]*[ao]|--(?:all|offset)", plain(word)) for word in invocation.argv[1:])
+    return _formats(invocation) if erases else None
+
+
 def _edits_table(invocation: Invocation) -> str | None:
     return _partition(invocation) if _names_device(invocation) else None
 
@@ -187,7 +193,7 @@ CHECKS: Final[dict[str, Check]] = {
     "mkfs": _formats,
     "mke2fs": _formats,
     "mkswap": _formats,
-    "wipefs": _formats,
+    "wipefs": _wipes,
     "blkdiscard": _formats,
     "newfs": _formats,
     "mkdosfs": _formats,
