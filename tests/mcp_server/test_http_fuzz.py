@@ -108,7 +108,7 @@ QUIET = settings(
 def ask(url: str, method: str, sent: dict[str, str], body: bytes) -> tuple[int, bytes]:
     """What one request came to; (0, …) when the server only closed the connection."""
     parts = urlsplit(url)
-    connection = HTTPConnection(str(parts.hostname), parts.port, timeout=10)
+    connection = HTTPConnection(str(parts.hostname), parts.port, timeout=30)
     try:
         connection.request(method, parts.path, body, sent)
         answer = connection.getresponse()
