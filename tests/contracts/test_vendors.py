@@ -137,7 +137,7 @@ def test_optional_values_of_every_kind_become_null() -> None:
             "command": {"type": "string", "description": "what to run"},
             "mode": {"type": "string", "enum": ["a", "b"]},
             "lines": {"type": "integer", "minimum": 1, "maximum": 9},
-            "id": {"type": ["string", "integer"], "description": "either"},
+            "id": {"anyOf": [{"type": "string"}, {"type": "integer"}], "description": "either"},
             "env": {"type": "object", "additionalProperties": {"type": "string"}, "description": "variables"},
             "until": {"type": "object", "properties": {"port": {"type": "integer"}}, "additionalProperties": False},
         },

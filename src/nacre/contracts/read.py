@@ -35,7 +35,10 @@ class Read(Companion):
                 "type": "object",
                 "properties": {
                     "uri": {"type": "string", "description": "e.g. artifact://3"},
-                    "id": {"type": ["string", "integer"], "description": "the number alone; give uri or id"},
+                    "id": {
+                        "anyOf": [{"type": "string"}, {"type": "integer"}],
+                        "description": "the number alone; give uri or id",
+                    },
                     **PROPERTIES,
                 },
                 "additionalProperties": False,

@@ -20,7 +20,7 @@ _BUILT_IN: dict[tuple[str, str], dict[str, Any]] = {
 }
 
 # What every vendor's subset has had from its beginning.
-_KEPT = {"type", "description", "enum", "items", "properties", "required"}
+_KEPT = {"type", "description", "enum", "items", "properties", "required", "anyOf"}
 # What only narrows: the contract refuses the same values.
 _NARROWING = {"minimum", "maximum", "additionalProperties"}
 
@@ -69,10 +69,6 @@ def vendor_names() -> list[str]:
 def strict(schema: Schema) -> dict[str, Any]:
     """A schema by the rules of OpenAI's strict mode: every property required, nothing else allowed, others null."""
     made = _plainly(schema, strict)
-    kinds = _kinds(schema)
-    if len(kinds) > 1:
-        del made["type"]
-        made["anyOf"] = [{"type": kind} for kind in kinds]
     if "properties" in made:
         required = made.get("required", [])
         made["properties"] = {
@@ -86,10 +82,9 @@ def strict(schema: Schema) -> dict[str, Any]:
 def plain(schema: Schema) -> dict[str, Any]:
     """A schema in the subset of OpenAPI that Gemini's `parameters` take: one type a value, no other keywords."""
     made = _plainly(schema, plain)
-    # A text can say whatever another type says, and the contract reads it.
-    kinds = _kinds(schema)
-    if len(kinds) > 1:
-        assert "string" in kinds, f"a value of the types {kinds} cannot be asked for as one"
+    if (kinds := made.pop("anyOf", None)) is not None:
+        # A text can say whatever another type says, and the contract reads it.
+        assert {"type": "string"} in kinds, f"a value of the types {kinds} cannot be asked for as one"
         made["type"] = "string"
     return made
 
@@ -116,11 +111,6 @@ def _pair_of(values: Schema) -> dict[str, Any]:
         "properties": {"name": {"type": "string"}, "value": dict(values)},
         "required": ["name", "value"],
     }
-
-
-def _kinds(schema: Schema) -> list[str]:
-    kind = schema.get("type", [])
-    return list(kind) if isinstance(kind, list) else [kind]
 
 
 def _nullable(shape: dict[str, Any]) -> dict[str, Any]:
