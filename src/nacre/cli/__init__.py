@@ -55,11 +55,18 @@ def _print(text: str) -> int:
 
 
 def main(argv: list[str] | None = None) -> int:
-    if argv is None:
-        from nacre.cli import loading
+    if argv is not None:
+        return _main(argv)
+    from nacre.cli import loading
 
-        loading.begin()
-    arguments = sys.argv[1:] if argv is None else argv
+    loading.begin()
+    code = _main(sys.argv[1:])
+    if sys.argv[1:2] == ["run"]:
+        loading.leave(code)
+    return code
+
+
+def _main(arguments: list[str]) -> int:
     verb = arguments[0] if arguments else "--help"
     if verb in ("-h", "--help", "help"):
         return _print(summary())

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import importlib.util
 import os
 import sys
 
-# Loaded by asyncio, which uses them when something has gone wrong: a quarter of its time.
-_SELDOM_USED = ("inspect", "linecache", "textwrap")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+# Loaded by asyncio and subprocess, which use them when something has gone wrong or not at all: a quarter of their time.
+_SELDOM_USED = ("inspect", "linecache", "locale", "textwrap")
 
 
 def begin() -> None:
@@ -24,8 +29,18 @@ def finish() -> None:
         gc.enable()
 
 
+def leave(code: int) -> NoReturn:
+    """End at once. All is written; to take the interpreter apart would take longer than many a command."""
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    os._exit(code)
+
+
 def prepare(verb: str) -> None:
     """Load what the verb is about to need, in the best order."""
+    if verb in ("run", "call"):
+        for name in _SELDOM_USED:
+            _load_when_used(name)
     if verb in ("run", "call", "rpc", "mcp") and os.environ.get("NACRE_CONTAINMENT") != "off":
         from nacre.backends.wardens import warden
 
@@ -39,8 +54,6 @@ def _load_asyncio() -> None:
     """Load asyncio without ssl, which it takes along if it can: a tenth of our start, and no command speaks TLS."""
     if "asyncio" in sys.modules or "ssl" in sys.modules:
         return
-    for name in _SELDOM_USED:
-        _load_when_used(name)
     sys.modules["ssl"] = None  # type: ignore[assignment]
     try:
         importlib.import_module("asyncio")
