@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import nacre
+from nacre.request import ShellRequest
 from nacre.settings import SessionSettings, ShellSettings
 from nacre.warden import children
 
@@ -252,6 +253,20 @@ async def test_large_output_in_a_session_loses_nothing(tmp_path: Path) -> None:
         assert result.output.total_lines == 300000
         assert (await shell.run("head -c 60000 /dev/zero | tr '\\0' x")).output.total_bytes == 60000
         assert (await shell.run("echo after")).text == "after\n"
+
+
+async def test_the_output_is_passed_on_as_it_comes_and_another_script_runs_than_the_one_judged(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        # From the second on, what ends at once takes a shorter way.
+        for script in ("echo one", "echo one", "echo one; sleep 0.05; echo two"):
+            pieces: list[bytes] = []
+            request = ShellRequest(command="true", script=script)
+            result = await shell.run_request(request, passthrough=lambda _, data, to=pieces: to.append(bytes(data)))
+            assert result.text == b"".join(pieces).decode()
+            assert result.text.startswith("one\n")
+            assert result.command == "true"
+        with pytest.raises(nacre.DeniedError):
+            await shell.run_request(ShellRequest(command="git push --force", script="true"))
 
 
 async def test_a_state_that_is_too_large_keeps_directory_and_exports(tmp_path: Path) -> None:
