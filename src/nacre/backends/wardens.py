@@ -96,12 +96,12 @@ class Warden:
             return self._fork_runner()
 
     def warm(self) -> None:
-        """Start the warden ahead of its first command, so that it loads while its caller does."""
+        """Start the warden and a runner ahead of the first command, so that they load while their caller does."""
         with self._lock:
             if self._control is None and unsupported_reason() is None:
                 # If it cannot be started, the command that needs it says so.
                 with contextlib.suppress(BackendUnavailableError):
-                    self._start()
+                    self._idle.append(self._fork_runner())
 
     def give(self, link: Link) -> None:
         """Take back the way to a runner that is idle again."""
