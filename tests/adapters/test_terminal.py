@@ -44,11 +44,11 @@ def test_of_several_the_first_place_counts_and_then_the_first_expression() -> No
     assert shown(b"abc").take_until(patterns("x")) is None
 
 
-def test_only_the_newest_is_held() -> None:
+def test_only_the_newest_is_held_and_the_rest_counted() -> None:
     text = shown(b"12345", b"678", most=6)
     assert text.take_until(patterns("2")) is None
     text.feed(1, memoryview(b"9"))
-    assert text.take_until(patterns("8")) == Met("4567", "8")
+    assert text.take_until(patterns("8")) == Met("[… 3 characters omitted …]\n4567", "8")
     assert text.take() == "9"
 
 

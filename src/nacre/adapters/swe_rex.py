@@ -61,8 +61,9 @@ from nacre.settings import MIB
 
 # As much as an artifact holds.
 LIMIT_BYTES = 64 * MIB
-# Of a command that is interrupted.
+# What is told of a command that is interrupted, and of a program between two answers; all of it is in the artifact.
 NEWEST_CHARACTERS = 50 * 1024
+SHOWN_CHARACTERS = 4 * MIB
 # What `nacre run` and a shell exit with: the command was denied, or ended by an interrupt.
 DENIED, INTERRUPTED = 126, 130
 
@@ -171,7 +172,7 @@ class NacreRuntime(AbstractRuntime):
         self, session: Session, action: BashAction, expected: Sequence[re.Pattern[str]]
     ) -> BashObservation:
         await self._check_syntax(action.command)
-        program = TerminalProgram(session, action.command, timeout=NO_LIMIT_SECONDS, most_characters=LIMIT_BYTES)
+        program = TerminalProgram(session, action.command, timeout=NO_LIMIT_SECONDS, most_characters=SHOWN_CHARACTERS)
         self._programs[action.session] = program
         return await self._met(program, action, expected)
 

@@ -47,6 +47,7 @@ class Shown:
         self._most = most_characters
         self._text = ""
         self._searched = 0
+        self._dropped = 0
         self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
 
     def feed(self, _: int, data: memoryview) -> None:
@@ -54,12 +55,12 @@ class Shown:
         if (over := len(self._text) - self._most) > 0:
             self._text = self._text[over:]
             self._searched = max(0, self._searched - over)
+            self._dropped += over
         self.fresh.set()
 
     def take(self) -> str:
         """All that was not taken."""
-        text, self._text, self._searched = self._text, "", 0
-        return text
+        return self._cut(len(self._text), len(self._text))
 
     def take_until(self, patterns: Sequence[re.Pattern[str]]) -> Met | None:
         """What comes before the first place that an expression describes; the place itself is taken too."""
@@ -73,8 +74,14 @@ class Shown:
             self._searched = len(self._text)
             return None
         start, index, end = min(found)
-        before, self._text, self._searched = self._text[:start], self._text[end:], 0
-        return Met(before, patterns[index].pattern)
+        return Met(self._cut(start, end), patterns[index].pattern)
+
+    def _cut(self, start: int, end: int) -> str:
+        """Take the text up to `end`; what comes before `start`, and how much of it was too much."""
+        before = f"[… {self._dropped} characters omitted …]\n" if self._dropped else ""
+        before += self._text[:start]
+        self._text, self._searched, self._dropped = self._text[end:], 0, 0
+        return before
 
 
 class TerminalProgram:
