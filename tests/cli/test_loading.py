@@ -39,6 +39,8 @@ def test_a_module_that_was_put_off_is_whole_when_it_is_used() -> None:
         "import sys, inspect, linecache\n"
         "assert 'ast' not in sys.modules\n"
         "from inspect import signature\n"
+        "from asyncio.staggered import staggered_race\n"
+        "import asyncio; assert staggered_race is asyncio.staggered.staggered_race\n"
         "print(signature(lambda x: x), linecache.getline(inspect.getsourcefile(loading), 1), end='')"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import atexit
 import gc
 import importlib
-import importlib.util
 import os
 import sys
+from types import ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
 # Loaded by asyncio and subprocess, which use them when something has gone wrong or not at all: a quarter of their time.
-_SELDOM_USED = ("inspect", "linecache", "locale", "textwrap")
+_SELDOM_USED = ("asyncio.sslproto", "asyncio.staggered", "inspect", "linecache", "locale", "textwrap")
 
 
 def begin() -> None:
@@ -62,18 +62,17 @@ def _load_asyncio() -> None:
 
 
 def _load_when_used(name: str) -> None:
-    """Put a module in its place whose code is run when something of it is first asked for.
+    """Put a module in its place that becomes the real one when something of it is first asked for.
 
     The standard library's LazyLoader does not do: already the next `import` of the module asks it for something.
     """
-    spec = importlib.util.find_spec(name)
-    if name in sys.modules or spec is None or spec.loader is None:
+    if name in sys.modules:
         return
-    module, load = importlib.util.module_from_spec(spec), spec.loader.exec_module
+    module = ModuleType(name)
 
     def get(attribute: str) -> object:
-        del module.__getattr__
-        load(module)
+        del module.__getattr__, sys.modules[name]
+        vars(module).update(vars(importlib.import_module(name)))
         return getattr(module, attribute)
 
     module.__getattr__ = get  # type: ignore[method-assign]
