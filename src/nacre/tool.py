@@ -9,7 +9,8 @@ import asyncio
 import itertools
 import os
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -255,15 +256,17 @@ class Tool:
         result = await self.engine.run(request, profile, cwd=self.cwd, live=live, backend=backend)
         return replace(result, terminal_id=backend.terminal_id)
 
-    async def notices(self) -> AsyncIterator[Notice]:
+    async def notices(self) -> AsyncGenerator[Notice, None]:
         """The jobs of this tool as they end, each once, also those whose program is gone.
 
-        Jobs of other living programs on the same state directory are theirs to hear of.
+        Jobs of other living programs on the same state directory are theirs to hear of. Who stops listening while
+        jobs run closes it (`contextlib.aclosing`): it holds a descriptor for each of them.
         """
-        async for job in completions(self.engine.jobs, _is_ours):
-            state = "completed" if status_of(job) == "completed" else "failed"
-            details = details_of(job) | {"async": {"state": state, "jobId": job.id, "type": "bash"}}
-            yield Notice(job.id, text_of(job), details)
+        async with aclosing(completions(self.engine.jobs, _is_ours)) as ended:
+            async for job in ended:
+                state = "completed" if status_of(job) == "completed" else "failed"
+                details = details_of(job) | {"async": {"state": state, "jobId": job.id, "type": "bash"}}
+                yield Notice(job.id, text_of(job), details)
 
     async def stream(
         self, arguments: object, *, interval: float = INTERVAL_SECONDS

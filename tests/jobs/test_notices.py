@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from pathlib import Path
 
+import nacre
 from nacre.jobs.notices import claim, completions, is_claimed, text_of
 from nacre.jobs.polling import poll
 from nacre.jobs.table import Job, JobTable
@@ -47,6 +50,27 @@ async def test_the_end_of_a_job_is_told_as_it_ends_and_only_once(table: JobTable
         listener.cancel()
     await asyncio.wait(listeners)
     assert sorted(told) == sorted(job.id for job in [*jobs, last])
+
+
+async def test_who_stops_listening_in_the_middle_of_a_notice_gives_back_every_descriptor(
+    table: JobTable, start: Start
+) -> None:
+    """A job that runs is watched by its lock; no collector is waited for to close it."""
+    running, done = await start("sleep 600"), await start("true")
+    async with nacre.Tool("job") as tool:
+        async with asyncio.timeout(10), aclosing(tool.notices()) as notices:
+            assert (await anext(notices)).job_id == done.id
+            assert held_below(running.directory)
+        assert held_below(running.directory) == []
+    table.stop(running.id)
+    await poll(table, [running.id], wait=10)
+
+
+def held_below(directory: Path) -> list[str]:
+    """The files of a directory that this process has open."""
+    fds = [f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd")]
+    found = [os.readlink(fd) for fd in fds if os.path.lexists(fd)]
+    return [path for path in found if path.startswith(f"{directory}/")]
 
 
 async def test_a_job_that_ended_while_nobody_listened_is_told_first(table: JobTable, start: Start) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 
 from nacre.artifacts.excerpt import view
 from nacre.artifacts.stored import Stored
@@ -87,11 +87,12 @@ def _both_ends(job: Job, file: Stored, end: int, *, head: int, tail: int) -> str
     )
 
 
-async def completions(table: JobTable, wanted: Callable[[Job], bool]) -> AsyncIterator[Job]:
+async def completions(table: JobTable, wanted: Callable[[Job], bool]) -> AsyncGenerator[Job, None]:
     """Yield each job that has ended, once in all, as it ends; those that ended unnoticed before come first.
 
     `wanted` is asked again until it says yes. A job that a poll in this process waits for is held back meanwhile: the
-    poll's caller gets the result, and claims it.
+    poll's caller gets the result, and claims it. To be closed by whoever stops listening: it holds a descriptor for
+    each job that runs.
     """
     running: dict[str, RunnerLock] = {}
     ended: dict[str, Job | None] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 
 from mcp.server.session import ServerSession
@@ -52,12 +52,13 @@ class Notices:
             await asyncio.wait([following])
 
     async def _follow(self) -> None:
-        async for notice in self._tool.notices():
-            if notice.job_id in self._tasks:
-                self._tasks.discard(notice.job_id)
-            else:
-                self._keep(_Told(notice.job_id, notice.text), self._owners.pop(notice.job_id, None))
-            await self._tell(f"{JOB}{notice.job_id}")
+        async with aclosing(self._tool.notices()) as notices:
+            async for notice in notices:
+                if notice.job_id in self._tasks:
+                    self._tasks.discard(notice.job_id)
+                else:
+                    self._keep(_Told(notice.job_id, notice.text), self._owners.pop(notice.job_id, None))
+                await self._tell(f"{JOB}{notice.job_id}")
 
     async def _tell(self, uri: str) -> None:
         await self.bus.publish(ResourceUpdated(uri=uri))

@@ -103,9 +103,10 @@ class _Server:
         self._shells.own.engine.close()
 
     async def _tell_of_jobs(self) -> None:
-        async for notice in self._companions["job"].notices():
-            self._connection.send(messages.notice(notice.job_id, notice.text, notice.details))
-            await self._connection.room.wait()
+        async with aclosing(self._companions["job"].notices()) as notices:
+            async for notice in notices:
+                self._connection.send(messages.notice(notice.job_id, notice.text, notice.details))
+                await self._connection.room.wait()
 
     # From a line to its answer.
 
