@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 import os
 import select
 import time
@@ -25,6 +26,17 @@ PATIENCE_SECONDS = 5.0
 def pytest_configure() -> None:
     # Orphans of anything that a test starts become children of this process, where they can be seen.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    # The environments of the frameworks do without it.
+    if importlib.util.find_spec("hypothesis") is not None:
+        _take_time()
+
+
+def _take_time() -> None:
+    """Properties hold or not; how long a busy machine takes to try an example says nothing."""
+    from hypothesis import HealthCheck, settings
+
+    settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("unhurried")
 
 
 @pytest.fixture(autouse=True)

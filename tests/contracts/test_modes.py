@@ -221,7 +221,7 @@ SIZES = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(seed=SEEDS, size=SIZES)
 def test_output_never_exceeds_the_limit_and_every_byte_is_shown_or_counted(seed: bytes, size: int) -> None:
     """REQ-BASH-001: seed 002's property, over bytes instead of text."""

@@ -146,7 +146,7 @@ def script(pieces: Sequence[tuple[str, str]]) -> str:
     return "; ".join(writes) or ":"
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     pieces=PIECES,
     stage=st.sampled_from(["head", "tail"]),

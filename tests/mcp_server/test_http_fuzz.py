@@ -100,9 +100,7 @@ def framed(method: str, sent: dict[str, Any]) -> tuple[str, dict[str, str], byte
 
 well_framed = st.builds(framed, st.sampled_from(METHODS), params)
 
-QUIET = settings(
-    max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+QUIET = settings(max_examples=100, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def ask(url: str, method: str, sent: dict[str, str], body: bytes) -> tuple[int, bytes]:

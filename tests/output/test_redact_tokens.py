@@ -48,7 +48,7 @@ def test_ids_hashes_and_names_are_no_tokens(text: str) -> None:
 
 @pytest.mark.parametrize("label", KNOWN_TOKENS)
 @given(st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_every_token_of_a_known_format_is_found_in_a_stream(label: str, data: st.DataObject) -> None:
     source = re.sub(r"\(\?[=!][^()]*\)", "", KNOWN_TOKENS[label])
     token = data.draw(st.from_regex(re.compile(source, re.ASCII), fullmatch=True)).strip("\n")

@@ -24,7 +24,7 @@ SCRIPTS = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(SCRIPTS)
 def test_every_text_gets_a_verdict_and_no_reader_fails(script: str) -> None:
     for profile in (Policy(), Policy("strict")):
@@ -94,7 +94,7 @@ def dangerous(draw: st.DrawFn) -> tuple[str, str]:
     return command, rule
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(dangerous())
 def test_no_spelling_and_no_wrapper_hides_a_dangerous_command(case: tuple[str, str]) -> None:
     command, rule = case

@@ -36,7 +36,7 @@ def chunked(data: st.DataObject, text: bytes) -> list[bytes]:
 
 
 @given(streams(), st.data())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_no_chunking_changes_what_is_shown(stream: tuple[dict[str, str], bytes], data: st.DataObject) -> None:
     secrets, text = stream
     whole, parts = Redactor(secrets), Redactor(secrets)
@@ -47,7 +47,7 @@ def test_no_chunking_changes_what_is_shown(stream: tuple[dict[str, str], bytes],
 
 
 @given(streams(), st.integers(2, 12))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_many_occurrences_are_replaced_as_a_few_are(stream: tuple[dict[str, str], bytes], times: int) -> None:
     secrets, text = stream
     text *= times
@@ -67,7 +67,7 @@ def test_the_map_of_a_text_answers_as_the_text_does(text: bytes, others: list[by
 
 
 @given(streams(), st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_no_chunking_reveals_a_value(stream: tuple[dict[str, str], bytes], data: st.DataObject) -> None:
     secrets, text = stream
     redactor = Redactor(secrets)
@@ -84,7 +84,7 @@ def test_no_chunking_reveals_a_value(stream: tuple[dict[str, str], bytes], data:
 
 
 @given(streams(), st.sampled_from([2, 4]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_sampling_finds_what_searching_finds(stream: tuple[dict[str, str], bytes], stride: int) -> None:
     secrets, text = stream
     literals = [form for _, form in Redactor(secrets).to_forms() if len(form) >= redact_search.SHORTEST_AT_FOUR]

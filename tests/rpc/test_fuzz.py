@@ -51,7 +51,7 @@ lines = st.lists(
 
 
 def test_every_line_gets_exactly_one_answer(client: Client) -> None:
-    @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=100, suppress_health_check=list(HealthCheck))
     @given(lines)
     def examine(sent: list[bytes]) -> None:
         client.send_bytes(b"".join(line + b"\n" for line in sent))

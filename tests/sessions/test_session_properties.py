@@ -16,7 +16,7 @@ import nacre
 from nacre.settings import ShellSettings
 
 SETTINGS = nacre.Settings(shell=ShellSettings(snapshot=False))
-SLOW = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+SLOW = settings(max_examples=20, suppress_health_check=list(HealthCheck))
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30)
 NAMES = st.sampled_from(["a", "b_2", "Long_Name", "PATHS", "x"])
