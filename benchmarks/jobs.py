@@ -28,7 +28,7 @@ from nacre.settings import Settings
 from nacre.tool import Tool
 from nacre.until import Until
 from nacre.warden import children, record
-from nacre.warden.job import JobOutput
+from nacre.warden.job import JobOutput, open_output
 
 MIB = 1024 * 1024
 JOBS = 100
@@ -77,7 +77,7 @@ def held(job: Job) -> Iterator[None]:
 
 
 def write_output(job: Job, size: int) -> float:
-    output = JobOutput(str(job.output_file), head_bytes=8 * MIB, cap_bytes=1024 * MIB)
+    output = JobOutput(open_output(str(job.output_file)), head_bytes=8 * MIB, cap_bytes=1024 * MIB)
     chunk = b"".join(
         b"%08d INFO a line of the kind that servers write, request took 12 ms\n" % n for n in range(60_000)
     )

@@ -18,7 +18,7 @@ from nacre.errors import JobError
 from nacre.jobs.reading import JobFile
 from nacre.jobs.table import Job, JobTable
 from nacre.regex.automaton import Regex
-from nacre.warden.job import JobOutput, punch_hole
+from nacre.warden.job import JobOutput, open_output, punch_hole
 
 BLOCK = 4096
 
@@ -161,7 +161,7 @@ def test_zeros_that_the_command_wrote_are_not_a_hole(home: Path) -> None:
 def test_a_file_over_the_cap_of_a_real_writer_reads_as_its_first_and_its_newest_bytes(home: Path) -> None:
     job = kept(home, b"")
     head, cap = 10_000, 6 * 1024 * 1024
-    output = JobOutput(str(job.output_file), head_bytes=head, cap_bytes=cap)
+    output = JobOutput(open_output(str(job.output_file)), head_bytes=head, cap_bytes=cap)
     lines = [b"%09d\n" % n for n in range(2_000_000)]
     for start in range(0, len(lines), 50_000):
         output.write(memoryview(b"".join(lines[start : start + 50_000])))

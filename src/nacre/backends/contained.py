@@ -334,7 +334,8 @@ class ContainedProcess:
 
 def _request(command: Command, *, job: Mapping[str, Any] | None) -> dict[str, Any]:
     request: dict[str, Any] = {
-        "op": "run",
+        # First, so that a runner knows a job without reading the rest.
+        "op": "run" if job is None else "job",
         "script": command.script,
         "shell": command.shell,
         "cwd": command.cwd,

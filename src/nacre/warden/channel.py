@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 # More than any message carries: two streams, each with both ends.
 MAX_FDS = 16
+_ANCILLARY_BYTES = socket.CMSG_SPACE(MAX_FDS * array.array("i").itemsize)
+# Plain numbers: the arithmetic of enums is Python, and slow.
+_CLOEXEC = int(socket.MSG_CMSG_CLOEXEC)
+_PEEK = int(socket.MSG_PEEK | socket.MSG_DONTWAIT)
 
 
 def receive_fds(sock: socket.socket, size: int) -> tuple[bytes, list[int]]:
@@ -24,9 +28,7 @@ def receive_fds(sock: socket.socket, size: int) -> tuple[bytes, list[int]]:
     """
     numbers = array.array("i")
     try:
-        data, ancillary, _, _ = sock.recvmsg(
-            size, socket.CMSG_SPACE(MAX_FDS * numbers.itemsize), socket.MSG_CMSG_CLOEXEC
-        )
+        data, ancillary, _, _ = sock.recvmsg(size, _ANCILLARY_BYTES, _CLOEXEC)
     except ConnectionResetError:
         return b"", []
     for level, kind, payload in ancillary:
@@ -46,29 +48,40 @@ class Channel:
 
     def receive(self) -> list[tuple[Message, list[int]]]:
         """What has arrived; [] with `open` False at the end."""
+        return [self.decode(body) for body in self.frames()]
+
+    def frames(self) -> list[bytes]:
+        """The same, not decoded."""
         data, fds = receive_fds(self.sock, 1 << 20)
         self._fds += fds
         if not data:
             self.open = False
             return []
-        messages = []
-        for message in self._frames.feed(data):
-            count = message.get("fds", 0)
-            messages.append((message, self._fds[:count]))
-            del self._fds[:count]
-        return messages
+        return self._frames.cut(data)
+
+    def decode(self, body: bytes) -> tuple[Message, list[int]]:
+        message = wire.decode(body)
+        return message, self.take_fds(message.get("fds", 0))
+
+    def take_fds(self, count: int | None = None) -> list[int]:
+        """The next descriptors that came; all of them without a number."""
+        taken = self._fds[:count]
+        del self._fds[:count]
+        return taken
 
     def gone(self) -> bool:
         """Whether the caller has hung up; what it may have sent stays to be received."""
         try:
-            return self.sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
+            return self.sock.recv(1, _PEEK) == b""
         except BlockingIOError:
             return False
         except OSError:
             return True
 
     def send(self, message: Message, fds: Sequence[int] = ()) -> None:
-        data = wire.frame(message)
+        self.send_frame(wire.frame(message), fds)
+
+    def send_frame(self, data: bytes, fds: Sequence[int] = ()) -> None:
         try:
             if fds:
                 data = data[socket.send_fds(self.sock, [data], fds) :]

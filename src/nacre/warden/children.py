@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 
 PR_SET_CHILD_SUBREAPER = 36
+# More than these files have; a larger buffer would be more pages of memory.
+_SMALL_BYTES = 8192
 
 
 def become_subreaper() -> bool:
@@ -35,7 +37,7 @@ def read_bytes(path: str) -> bytes:
     except OSError:
         return b""
     try:
-        return os.read(fd, 65536)
+        return os.read(fd, _SMALL_BYTES)
     except OSError:
         return b""
     finally:

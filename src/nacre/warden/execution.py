@@ -22,6 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from nacre.warden.watch import JobWatch
     from nacre.warden.wire import Message
 
 # A command that lives this long is announced, so that its caller knows the pid if the runner should die.
@@ -96,13 +97,10 @@ class Execution:
 
     def start(self, request: Message, fds: list[int]) -> bool:
         """Start the command; on failure say at which step and why, and give everything back."""
-        writing = request["outputs"] + ("side" in request)
-        writers, kept = fds[:writing], fds[writing:]
-        ends: list[int] = []
         is_spare = "spare" in request
-        if is_spare or "session" in request:
-            # A shell that waits for its script, and for its limits: one started in advance, or a session's.
-            writers, ends, kept = fds, kept, []
+        # A shell that waits for its script, and for its limits: one started in advance, or a session's.
+        waits = is_spare or "session" in request
+        writers, ends = fds, fds[request["outputs"] + ("side" in request) :] if waits else []
         step = "cwd"
         try:
             os.chdir(request["cwd"])
@@ -127,7 +125,7 @@ class Execution:
                 self._offer_spare(self._launch)
         except (OSError, ValueError) as error:
             self._close_launch()
-            for fd in [*kept, *([] if is_spare else ends[1:])]:
+            for fd in [] if is_spare else ends[1:]:
                 os.close(fd)
             number = error.errno if isinstance(error, OSError) else None
             self._channel.send({"event": "failed", "step": step, "errno": number, "reason": str(error)})
@@ -147,21 +145,26 @@ class Execution:
         self._deadline = None if self._limit is None else now + self._limit
         self._announce_at = now + ANNOUNCE_SECONDS
         self._grace = request["grace"]
-        if "job" in request:
-            self._keep(request, kept)
         return True
 
+    def take_over(self, request: Message, watch: JobWatch) -> None:
+        """Go on with a job from the moment when more than output comes from it."""
+        self._leader = self._group = watch.leader
+        self._launch = launch.Launch(request["shell"])
+        self._launch.notes_fd = watch.notes_fd
+        self._limit = request["timeout"]
+        self._deadline = watch.deadline
+        self._grace = request["grace"]
+        self._job = Job(request["job"], lock=watch.lock, output=watch.output)
+        self._job.running(self._leader, runner=os.getpid())
+        self._last_output = watch.last_output
+        self._attend(watch.readers)
+        if watch.stop_requested:
+            self.request_stop()
+
     def _spawn(self, prepared: launch.Launch, writers: list[int], ends: list[int], request: Message) -> int:
-        stdin = request["stdin"]
-        actions: list[tuple[int, int] | tuple[int, int, int] | tuple[int, int, str, int, int]] = [
-            # A fifo opened for both has no end of file, and no reader can be missing.
-            (os.POSIX_SPAWN_OPEN, 0, stdin or "/dev/null", os.O_RDWR if stdin else os.O_RDONLY, 0),
-            (os.POSIX_SPAWN_DUP2, writers[0], 1),
-            (os.POSIX_SPAWN_DUP2, writers[request["outputs"] - 1], 2),
-        ]
-        if "side" in request:
-            actions.append((os.POSIX_SPAWN_DUP2, writers[request["outputs"]], request["side"]))
-        env = dict(self._env)
+        actions = launch.file_actions(prepared, writers, request)
+        env = launch.environment(prepared, self._env, request)
         if ends:
             actions += [
                 (os.POSIX_SPAWN_DUP2, ends[0], spare.GO_FD),
@@ -170,12 +173,6 @@ class Execution:
         if "spare" in request:
             # The first variable lies right behind the arguments.
             env = {os.fsencode(spare.ROOM): b"." * spare.ROOM_BYTES, **env}
-        # A duplicate onto itself only clears close-on-exec.
-        actions += [(os.POSIX_SPAWN_DUP2, fd, fd) for fd in prepared.inherited]
-        if request["namesCwd"]:
-            env[b"PWD"] = os.fsencode(request["cwd"])
-        for name, value in prepared.variables.items():
-            env[os.fsencode(name)] = os.fsencode(value)
         return os.posix_spawn(
             prepared.path,
             prepared.argv,
@@ -429,8 +426,8 @@ class Execution:
             self._adopt(message["adopt"])
         if message.get("job") is not None:
             try:
-                self._job = Job(message["job"])
-                self._job.started(self._leader)
+                self._job = Job.open(message["job"])
+                self._job.started(self._leader, runner=os.getpid())
                 # The shell may have ended while the word was on its way: then the job has its end to come.
                 self._reported = False
             except OSError as error:
@@ -441,12 +438,15 @@ class Execution:
                 self._channel.send({"event": "kept", "pid": self._leader, "error": reason})
                 self._stop("stop")
                 return
+        self._attend(fds)
+        self._aside = set(fds[len(fds) - message.get("aside", 0) :])
+        self._channel.send({"event": "kept", "pid": self._leader})
+
+    def _attend(self, fds: list[int]) -> None:
         for fd in fds:
             os.set_blocking(fd, False)
             self._readers.append(fd)
             self._poll.register(fd, select.POLLIN)
-        self._aside = set(fds[len(fds) - message.get("aside", 0) :])
-        self._channel.send({"event": "kept", "pid": self._leader})
 
     def keep_late(self, message: Message, fds: list[int]) -> None:
         """Keep a command of which nothing is left: it ended while the word was on its way."""
@@ -457,13 +457,13 @@ class Execution:
         aside = fds[len(fds) - message.get("aside", 0) :]
         try:
             if message.get("job") is not None:
-                job = Job(message["job"])
-                job.started(self._leader)
+                job = Job.open(message["job"])
+                job.started(self._leader, runner=os.getpid())
                 for fd in fds:
                     os.set_blocking(fd, False)
                     while data := _read_now(fd):
                         if fd not in aside:
-                            job.write(data)
+                            job.output.feed(data)
                 job.finished(facts)
         except OSError as error:
             reason = os.strerror(error.errno) if error.errno else str(error)
@@ -509,7 +509,7 @@ class Execution:
             return False
         self._last_output = time.monotonic()
         if self._job is not None and fd not in self._aside:
-            self._job.write(data)
+            self._job.output.feed(data)
         return True
 
     def _drain_now(self) -> None:

@@ -16,6 +16,9 @@ from nacre.warden.stages import producers_status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Self
+
     from nacre.output.redact import Redactor
     from nacre.warden.record import Record
 
@@ -38,16 +41,30 @@ def punch_hole(fd: int, offset: int, length: int) -> bool:
 class JobOutput:
     """The capped file: the first bytes and the newest ones stay, the middle becomes a hole, so offsets stay true."""
 
-    def __init__(self, path: str, *, head_bytes: int, cap_bytes: int) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-        self._fd = os.open(path, flags, 0o600)
-        self._size = os.fstat(self._fd).st_size
+    def __init__(self, fd: int, *, head_bytes: int, cap_bytes: int, hidden: Sequence[tuple[str, bytes]] = ()) -> None:
+        """With `hidden`, the values that are taken out: they come over a socket and are never on disk."""
+        self.fd = fd
+        self._redactor: Redactor | None = None
+        if hidden:
+            from nacre.output.redact import Redactor
+
+            self._redactor = Redactor.from_forms(hidden)
+        self._size = os.fstat(fd).st_size
         self._head = head_bytes
         self._tail = cap_bytes - head_bytes
         self._punched = head_bytes
         self._can_punch = True
         self.dropped = 0
         self.error: str | None = None
+
+    def feed(self, data: bytes) -> None:
+        """Append what the command wrote, without the values that were taken out of its environment."""
+        self.write(memoryview(data if self._redactor is None else self._redactor.feed(data)))
+
+    def flush(self) -> None:
+        """Append what was held back because it might have become such a value."""
+        if self._redactor is not None:
+            self.write(memoryview(self._redactor.flush()))
 
     def write(self, data: memoryview) -> None:
         """Append; the first failure is remembered and ends the writing, never the command."""
@@ -60,7 +77,7 @@ class JobOutput:
             data = data[:room]
         try:
             while data:
-                written = os.write(self._fd, data)
+                written = os.write(self.fd, data)
                 self._size += written
                 data = data[written:]
         except OSError as error:
@@ -73,7 +90,7 @@ class JobOutput:
         keep_from = self._size - self._tail
         if not self._can_punch or keep_from - self._punched < PUNCH_STEP:
             return
-        if punch_hole(self._fd, self._punched, keep_from - self._punched):
+        if punch_hole(self.fd, self._punched, keep_from - self._punched):
             self.dropped += keep_from - self._punched
             self._punched = keep_from
         else:
@@ -84,57 +101,65 @@ class JobOutput:
         return self._size
 
     def close(self) -> None:
-        os.close(self._fd)
+        os.close(self.fd)
+
+
+def open_output(path: str) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+
+
+def hidden_forms(spec: Record) -> list[tuple[str, bytes]]:
+    """The values that a job's output must not show, by name."""
+    return [(name, form.encode("latin-1")) for name, form in spec.get("hidden", ())]
 
 
 class Job:
     """A kept command's directory: lock, record and output, from the moment of keeping to the final status."""
 
-    def __init__(self, spec: Record) -> None:
+    def __init__(self, spec: Record, *, lock: int, output: JobOutput) -> None:
         self.directory: str = spec["directory"]
         self.record: Record = spec["record"]
-        self._lock: int | None = record.lock(self.directory)
-        self._redactor: Redactor | None = None
-        if spec.get("hidden"):
-            # The values come over the socket and are never on disk.
-            from nacre.output.redact import Redactor
+        self.output = output
+        self.lock = lock
 
-            self._redactor = Redactor.from_forms((name, form.encode("latin-1")) for name, form in spec["hidden"])
+    @classmethod
+    def open(cls, spec: Record) -> Self:
+        lock = record.lock(spec["directory"])
         try:
-            self.output = JobOutput(
-                os.path.join(self.directory, record.OUTPUT),
+            output = JobOutput(
+                open_output(os.path.join(spec["directory"], record.OUTPUT)),
                 head_bytes=spec["headBytes"],
                 cap_bytes=spec["capBytes"],
+                hidden=hidden_forms(spec),
             )
         except OSError:
-            self._unlock()
+            os.close(lock)
             raise
-
         if spec.get("held"):
             # What the caller's redactor held back when it handed over.
-            self.write(spec["held"].encode("latin-1"))
+            output.feed(spec["held"].encode("latin-1"))
+        return cls(spec, lock=lock, output=output)
 
-    def write(self, data: bytes) -> None:
-        """Append what the command wrote, without the values that were taken out of its environment."""
-        self.output.write(memoryview(data if self._redactor is None else self._redactor.feed(data)))
+    def started(self, leader: int, *, runner: int) -> None:
+        self.running(leader, runner=runner)
+        record.write(self.directory, self.record)
 
-    def started(self, leader: int) -> None:
+    def running(self, leader: int, *, runner: int) -> None:
+        """Say in the record who runs it, without writing it."""
         self.record |= {
             "version": record.VERSION,
             "state": "running",
             "pid": leader,
             "pidStart": children.start_time(leader),
-            "runnerPid": os.getpid(),
-            "runnerStart": children.start_time(os.getpid()),
+            "runnerPid": runner,
+            "runnerStart": children.start_time(runner),
             "bootId": children.boot_id(),
             "outputFile": os.path.join(self.directory, record.OUTPUT),
         }
-        record.write(self.directory, self.record)
 
     def finished(self, facts: Record) -> None:
         """Write the final status, then the completion line; nobody changes either afterwards."""
-        if self._redactor is not None:
-            self.output.write(memoryview(self._redactor.flush()))
+        self.output.flush()
         self.record |= final_state(facts, producer=self.record.get("producer"))
         self.record |= {
             "endedAt": time.time(),
@@ -148,12 +173,7 @@ class Job:
             record.write(self.directory, self.record)
             record.close_output(self.directory, self.record)
         finally:
-            self._unlock()
-
-    def _unlock(self) -> None:
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+            os.close(self.lock)
 
 
 def final_state(facts: Record, *, producer: int | None = None) -> Record:

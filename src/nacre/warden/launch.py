@@ -10,6 +10,14 @@ from __future__ import annotations
 import fcntl
 import os
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nacre.warden.wire import Message
+
+    FileAction = tuple[int, int, int] | tuple[int, int, str, int, int]
+
 # Linux: MAX_ARG_STRLEN is 32 pages including the final NUL (131,071 bytes run, 131,072 give E2BIG).
 MAX_ARGUMENT_BYTES = 131_071
 # Above what scripts use by convention (3-9), bash for itself (10 up) and process substitution (63 down).
@@ -41,6 +49,37 @@ class Launch:
         if self.notes_fd is not None:
             os.close(self.notes_fd)
             self.notes_fd = None
+
+
+def file_actions(launch: Launch, writers: list[int], request: Message) -> list[FileAction]:
+    """What the child does with descriptors before the exec, in the terms of posix_spawn."""
+    stdin = request["stdin"]
+    actions: list[FileAction] = [
+        # A fifo opened for both has no end of file, and no reader can be missing.
+        (os.POSIX_SPAWN_OPEN, 0, stdin or "/dev/null", os.O_RDWR if stdin else os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_DUP2, writers[0], 1),
+        (os.POSIX_SPAWN_DUP2, writers[request["outputs"] - 1], 2),
+    ]
+    if "side" in request:
+        actions.append((os.POSIX_SPAWN_DUP2, writers[request["outputs"]], request["side"]))
+    # A duplicate onto itself only clears close-on-exec.
+    return [*actions, *((os.POSIX_SPAWN_DUP2, fd, fd) for fd in launch.inherited)]
+
+
+def received_environment(request: Message, known: dict[bytes, bytes]) -> dict[bytes, bytes]:
+    """The environment that a request brings, or the one that was known before it."""
+    if "env" not in request:
+        return known
+    return {os.fsencode(name): os.fsencode(value) for name, value in request["env"].items()}
+
+
+def environment(launch: Launch, env: Mapping[bytes, bytes], request: Message) -> dict[bytes, bytes]:
+    full = dict(env)
+    if request["namesCwd"]:
+        full[b"PWD"] = os.fsencode(request["cwd"])
+    for name, value in launch.variables.items():
+        full[os.fsencode(name)] = os.fsencode(value)
+    return full
 
 
 def prepare(shell: str, script: str, *, bash_env: str | None, prologue: str, stages: bool) -> Launch:

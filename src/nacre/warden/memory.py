@@ -10,9 +10,9 @@ import functools
 from nacre.warden.children import read_bytes
 
 
-def oom_kills() -> int:
+def _oom_kills(events: bytes) -> int:
     """How many processes of this control group the kernel has killed for memory so far; 0 when it does not say."""
-    for line in read_bytes(_counter()).splitlines():
+    for line in events.splitlines():
         name, _, value = line.partition(b" ")
         if name == b"oom_kill" and value.isdigit():
             return int(value)
@@ -20,7 +20,7 @@ def oom_kills() -> int:
 
 
 @functools.cache
-def _counter() -> str:
+def counter() -> str:
     """The file with the counter: a process stays in its group, so it is looked up once."""
     unified = ""
     for line in read_bytes("/proc/self/cgroup").decode("utf-8", "surrogateescape").splitlines():
@@ -36,9 +36,10 @@ class MemoryWatch:
     """Remembers the counter, so that a later look tells what came since."""
 
     def __init__(self) -> None:
-        self._seen = oom_kills()
+        # Read when it is asked for: most runners never are.
+        self._seen = read_bytes(counter())
 
     def killed_since(self) -> bool:
         """Whether the kernel has killed for memory since the last look."""
-        before, self._seen = self._seen, oom_kills()
-        return self._seen > before
+        before, self._seen = self._seen, read_bytes(counter())
+        return _oom_kills(self._seen) > _oom_kills(before)

@@ -10,10 +10,12 @@ import select
 import signal
 import socket
 
-from nacre.warden import children
+from nacre.warden import children, wire
 from nacre.warden.channel import Channel
 from nacre.warden.execution import Execution
+from nacre.warden.launch import received_environment
 from nacre.warden.memory import MemoryWatch
+from nacre.warden.watch import JobWatch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,9 +28,7 @@ IDLE_SECONDS = 30.0
 def serve(sock: socket.socket) -> None:
     """Run commands for one caller until it goes away, or asks for nothing for a while."""
     children.become_subreaper()
-    wakeup_read, wakeup_write = os.pipe()
-    os.set_blocking(wakeup_read, False)
-    os.set_blocking(wakeup_write, False)
+    wakeup_read, wakeup_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     # The handler that makes SIGCHLD arrive here is inherited from the zygote, and does nothing here.
     signal.set_wakeup_fd(wakeup_write, warn_on_full_buffer=False)
     channel = Channel(sock)
@@ -39,13 +39,22 @@ def serve(sock: socket.socket) -> None:
     idle.register(sock, select.POLLIN)
     last: Execution | None = None
     while idle.poll(IDLE_SECONDS * 1000):
-        messages = channel.receive()
+        frames = channel.frames()
         if not channel.open:
             return
-        for message, fds in messages:
+        for body in frames:
+            if wire.starts_job(body):
+                watch = JobWatch(channel)
+                runs = _watch(watch, wakeup_read, env, body, channel.take_fds())
+                message = wire.decode(body)
+                env = received_environment(message, env)
+                last = Execution(channel, wakeup_read, env, memory)
+                if runs and not _take_over(last, message, watch):
+                    return
+                continue
+            message, fds = channel.decode(body)
             if message["op"] == "run":
-                if "env" in message:
-                    env = {os.fsencode(name): os.fsencode(value) for name, value in message["env"].items()}
+                env = received_environment(message, env)
                 last = Execution(channel, wakeup_read, env, memory)
                 if not _execute(last, message, fds):
                     return
@@ -56,12 +65,46 @@ def serve(sock: socket.socket) -> None:
     channel.send({"event": "bye"})
 
 
+# What a request to stop is for.
+_current: Execution | JobWatch | None = None
+
+
+def terminate(*_: object) -> None:
+    """What SIGTERM does: `nacre jobs stop` reaches a job's runner by it, from any process of the same user.
+
+    The zygote sets this handler, so that a runner need not.
+    """
+    if _current is None:
+        os._exit(128 + signal.SIGTERM)
+    _current.request_stop()
+
+
 def _execute(execution: Execution, request: Message, fds: list[int]) -> bool:
-    # `nacre jobs stop` reaches a job's runner by signal, from any process of the same user.
-    signal.signal(signal.SIGTERM, lambda *_: execution.request_stop())
+    global _current
+    _current = execution
     usable = execution.run() if execution.start(request, fds) else True
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _current = None
     os.chdir("/")
+    return usable
+
+
+def _watch(watch: JobWatch, wakeup: int, env: dict[bytes, bytes], body: bytes, fds: list[int]) -> bool:
+    """Start a job and stay small while it only writes; False when it could not be started."""
+    global _current
+    _current = watch
+    if watch.start(env, body, fds):
+        watch.until_more(wakeup)
+        return True
+    _current = None
+    return False
+
+
+def _take_over(execution: Execution, request: Message, watch: JobWatch) -> bool:
+    global _current
+    _current = execution
+    execution.take_over(request, watch)
+    usable = execution.run()
+    _current = None
     return usable
 
 

@@ -29,6 +29,22 @@ def frame(message: Message) -> bytes:
     return len(body).to_bytes(4, "big") + body
 
 
+def decode(body: bytes) -> Message:
+    try:
+        # As text: given bytes, `json` first guesses which encoding they have.
+        message = json.loads(body.decode())
+    except (ValueError, RecursionError) as error:
+        raise FrameError(f"a frame is not JSON: {error}") from error
+    if not isinstance(message, dict):
+        raise FrameError("a frame is not a JSON object")
+    return message
+
+
+def starts_job(body: bytes) -> bool:
+    """Whether a frame asks for the start of a job, told without decoding it: the operation comes first."""
+    return body.startswith(b'{"op":"job",')
+
+
 class Frames:
     """Collects bytes and gives back whole messages."""
 
@@ -38,8 +54,12 @@ class Frames:
         self._held = b""
 
     def feed(self, data: bytes) -> list[Message]:
+        return [decode(body) for body in self.cut(data)]
+
+    def cut(self, data: bytes) -> list[bytes]:
+        """The bodies of the whole frames, not decoded."""
         held = self._held + data if self._held else data
-        messages: list[Message] = []
+        bodies: list[bytes] = []
         at = 0
         while len(held) - at >= 4:
             size = int.from_bytes(held[at : at + 4], "big")
@@ -47,14 +67,7 @@ class Frames:
                 raise FrameError(f"a frame of {size} bytes is over the limit of {MAX_FRAME_BYTES}")
             if len(held) - at - 4 < size:
                 break
-            try:
-                # As text: given bytes, `json` first guesses which encoding they have.
-                message = json.loads(held[at + 4 : at + 4 + size].decode())
-            except (ValueError, RecursionError) as error:
-                raise FrameError(f"a frame is not JSON: {error}") from error
-            if not isinstance(message, dict):
-                raise FrameError("a frame is not a JSON object")
-            messages.append(message)
+            bodies.append(held[at + 4 : at + 4 + size])
             at += 4 + size
         self._held = held[at:]
-        return messages
+        return bodies

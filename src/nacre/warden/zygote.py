@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import resource
+import select
 import signal
 import socket
 import sys
@@ -16,8 +17,9 @@ import sys
 from nacre.warden import children, runner
 from nacre.warden.channel import Channel, receive_fds
 from nacre.warden.execution import ignored_signals
-from nacre.warden.memory import oom_kills
+from nacre.warden.memory import counter
 from nacre.warden.privacy import become_unreadable
+from nacre.warden.rehearsal import rehearse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 
 
 READY = b"k"
+# After the first runner, when nobody has asked for this long, there is time to prepare for jobs: less than the time
+# between two of them, and a program that runs a single command has mostly ended before.
+QUIET_SECONDS = 0.005
 
 
 def main(control_fd: int) -> NoReturn:
@@ -40,17 +45,24 @@ def main(control_fd: int) -> NoReturn:
     # A host may block signals; a runner that never heard of its children's ends would miss them.
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     signal.signal(signal.SIGCHLD, _reap_runners)
+    signal.signal(signal.SIGTERM, runner.terminate)
     global _zygote
     _zygote = os.getpid()
     # What every runner asks for once is worked out here, in memory that they share.
     ignored_signals()
-    oom_kills()
+    counter()
     gc.collect()
     gc.freeze()
     gc.disable()
     # Until this is said, nothing that was asked for can have been started.
     control.send(READY)
+    quiet = select.poll()
+    quiet.register(control, select.POLLIN)
+    served = rehearsed = False
     while True:
+        if served and not rehearsed and not quiet.poll(QUIET_SECONDS * 1000):
+            rehearse()
+            rehearsed = True
         data, fds = receive_fds(control, 4096)
         if not data:
             os._exit(0)
@@ -64,6 +76,7 @@ def main(control_fd: int) -> NoReturn:
                     _become_runner(control, fd, fds)
         for fd in fds:
             os.close(fd)
+        served = True
 
 
 _zygote = 0

@@ -1,0 +1,44 @@
+"""What every job's runner does, done once before the first fork.
+
+When code runs for the first time, the interpreter and the linker write down what they found out: where a method is,
+where a function of libc is. Written here it lies in memory that the runners share; else each of them would write it
+into its own copy of the page. Nothing is started and no file is made.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+
+from nacre.warden import wire
+from nacre.warden.channel import Channel
+from nacre.warden.memory import MemoryWatch
+from nacre.warden.watch import JobWatch, pack_plan
+
+
+def rehearse() -> None:
+    """Watch a job that never was: it writes a line and ends."""
+    MemoryWatch()
+    near, far = socket.socketpair()
+    reader, writer = os.pipe()
+    os.write(writer, b"output\n")
+    os.close(writer)
+    socket.send_fds(near, [wire.frame({"op": "job", "fds": 1})], [reader])
+    os.close(reader)
+    channel = Channel(far)
+    for body in channel.frames():
+        wire.starts_job(body)
+    watch = JobWatch(channel)
+    watch.readers = channel.take_fds()
+    handed = [os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)]
+    watch.begin(
+        pack_plan({"event": "kept", "pid": 0}, limit=1.0, head_bytes=0, cap_bytes=0, hidden=[("name", b"value")]),
+        handed,
+    )
+    near.close()
+    wakeup_read, wakeup_write = os.pipe()
+    watch.until_more(wakeup_read)
+    watch.output.flush()
+    for fd in (*watch.readers, *handed, wakeup_read, wakeup_write):
+        os.close(fd)
+    far.close()
