@@ -14,6 +14,8 @@ $(VENV)/.ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "nacre needs Python 3.11 or newer; set PYTHON=/path/to/python3" >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { echo "python venv is missing; on Debian: apt-get install python3-venv" >&2; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@# As pip does for what it copies: where Python may not write bytecode, every start would compile all it loads.
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 setup: $(VENV)/.ready   ## make the private environment
