@@ -259,6 +259,14 @@ async def test_a_program_that_does_not_answer_in_time_runs_on_and_can_be_interru
     assert await run(runtime, "echo $x") == ("5\n", 0)
 
 
+async def test_who_waits_for_a_program_that_another_ends_is_answered(runtime: NacreRuntime) -> None:
+    await runtime.run_in_session(interactive("trap '' INT; echo begun; sleep 600", "begun"))
+    waiting = asyncio.create_task(runtime.run_in_session(interactive("", "never", timeout=60)))
+    await asyncio.sleep(0)
+    await runtime.run_in_session(BashInterruptAction(timeout=0.01))
+    assert ((await waiting).exit_code, (await run(runtime, "echo on"))[0]) == (130, "on\n")
+
+
 async def test_a_program_ends_although_something_writes_on(runtime: NacreRuntime) -> None:
     # Without its terminal it ends by itself.
     ended = await runtime.run_in_session(interactive("trap '' HUP; yes & sleep 0.1; exit 3"))

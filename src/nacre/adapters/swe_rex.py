@@ -165,7 +165,7 @@ class NacreRuntime(AbstractRuntime):
         if program is None or program.running:
             return program
         del self._programs[name]
-        self.logger.info("%s ended; it showed: %s", program.command, program.unread())
+        self.logger.info("%s ended; it showed: %s", program.command, program.unread()[-NEWEST_CHARACTERS:])
         return None
 
     async def _start_program(
@@ -200,6 +200,8 @@ class NacreRuntime(AbstractRuntime):
                 raise NoExitCodeError(f"{program.command!r} runs on after {met.pattern!r}: it has no exit code yet")
             return BashObservation(output=output, exit_code=0 if goes_on else None, expect_string=met.pattern)
         self._programs.pop(action.session, None)
+        if program.was_ended:
+            return BashObservation(output=output, exit_code=INTERRUPTED, failure_reason="interrupted")
         try:
             result = program.result()
         except RefusedError as error:

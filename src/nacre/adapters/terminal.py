@@ -117,6 +117,11 @@ class TerminalProgram:
     def running(self) -> bool:
         return not self._run.done()
 
+    @property
+    def was_ended(self) -> bool:
+        """Whether it was ended before it ended by itself."""
+        return self._run.cancelled()
+
     def type(self, text: str) -> None:
         """Type a text, as fast as it is read; what has ended is told nothing."""
         if self.running:
