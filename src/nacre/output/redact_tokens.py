@@ -91,10 +91,10 @@ def token_label(value: str) -> str | None:
 
 
 # Every token of the table is a run of these bytes, at least so long and at most so long.
-TOKEN_BYTES = re.compile(rb"[A-Za-z0-9_.-]")
+TOKEN_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
 SHORTEST_TOKEN = 20
 LONGEST_TOKEN = 320
-RUN_TABLE = bytes(0x77 if TOKEN_BYTES.match(bytes([byte])) else 0x20 for byte in range(256))
+RUN_TABLE = bytes(0x77 if byte in TOKEN_BYTES else 0x20 for byte in range(256))
 LONG_RUN = b"w" * SHORTEST_TOKEN
 
 
