@@ -44,11 +44,8 @@ class JobOutput:
     def __init__(self, fd: int, *, head_bytes: int, cap_bytes: int, hidden: Sequence[tuple[str, bytes]] = ()) -> None:
         """With `hidden`, the values that are taken out: they come over a socket and are never on disk."""
         self.fd = fd
+        self._hidden = hidden
         self._redactor: Redactor | None = None
-        if hidden:
-            from nacre.output.redact import Redactor
-
-            self._redactor = Redactor.from_forms(hidden)
         self._size = os.fstat(fd).st_size
         self._head = head_bytes
         self._tail = cap_bytes - head_bytes
@@ -59,6 +56,12 @@ class JobOutput:
 
     def feed(self, data: bytes) -> None:
         """Append what the command wrote, without the values that were taken out of its environment."""
+        if self._hidden:
+            # Only now: what writes nothing needs none, and it is a quarter of a job's memory.
+            from nacre.output.redact import Redactor
+
+            self._redactor = Redactor.from_forms(self._hidden)
+            self._hidden = ()
         self.write(memoryview(data if self._redactor is None else self._redactor.feed(data)))
 
     def flush(self) -> None:
