@@ -6,6 +6,7 @@ import ctypes
 import importlib.util
 import os
 import select
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +27,14 @@ PATIENCE_SECONDS = 5.0
 def pytest_configure() -> None:
     # Orphans of anything that a test starts become children of this process, where they can be seen.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    # Under nohup or in the background of a script these are ignored, and whatever a test starts would inherit that.
+    for number, handler in (
+        (signal.SIGINT, signal.default_int_handler),
+        (signal.SIGQUIT, signal.SIG_DFL),
+        (signal.SIGHUP, signal.SIG_DFL),
+    ):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
     # The environments of the frameworks do without it.
     if importlib.util.find_spec("hypothesis") is not None:
         _take_time()
