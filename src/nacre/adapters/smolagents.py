@@ -37,4 +37,7 @@ class ShellTool(smolagents.Tool):
 
 def _input(field: dict[str, Any], *, required: bool) -> dict[str, Any]:
     """A field as smolagents knows them: it wants a type and a description of each, and has no list of required ones."""
-    return {"description": "", **field} | ({} if required else {"nullable": True})
+    known = {"description": "", **field}
+    if (kinds := known.pop("anyOf", None)) is not None:
+        known["type"] = [kind["type"] for kind in kinds]
+    return known | ({} if required else {"nullable": True})
