@@ -16,12 +16,13 @@ from nacre.warden.spare import TEXT_FD as SCRIPT_FD
 
 OUTPUT_FD = 113
 
-# How often the shell can be asked for something before it is replaced.
-_INNER, _OUTER = 64, 128
-MOST_TURNS = _INNER * _OUTER - 1
+# How often the shell can be asked for something before it is replaced. In three rounds, because bash holds what it
+# reads of each: every page of its memory is a cost for each program that it forks.
+_INNER, _MIDDLE, _OUTER = 16, 16, 32
+MOST_TURNS = _INNER * _MIDDLE * _OUTER - 1
 
 # Of the one variable that a script could see. The host fills 0 (what to run) to 2; the rest is the loop's.
-_NUDGE, _STATUS, _LOOP, _STAGES, _FUNCTIONS, _BEFORE = 20, 21, 22, 23, 24, 25
+_NUDGE, _STATUS, _LOOP, _STAGES, _FUNCTIONS, _BEFORE, _ROUND = 20, 21, 22, 23, 24, 25, 26
 
 # The end of the socket is the end of the shell, with the status of its last turn; a note tells the stage codes.
 _TURN = (
@@ -31,10 +32,11 @@ _TURN = (
     f'builtin mapfile -d "" -t -O 0 -u {SCRIPT_FD} __nacre;builtin eval "${{__nacre[0]}}";'
 )
 _AGAIN = f'builtin eval "${{__nacre[{_LOOP}]}}";'
+_ANEW = f'builtin eval "${{__nacre[{_ROUND}]}}";'
 # The loop writes nowhere. An `exit` in a script undoes the redirections before it runs an EXIT trap, which is heard.
 DRIVER = (
-    f"__nacre=([{_NUDGE}]= [{_STATUS}]=0 [{_STAGES}]= [{_LOOP}]='{_TURN * _INNER}');"
-    f"builtin eval '{_AGAIN * _OUTER}' {OUTPUT_FD}>&1 >/dev/null 2>/dev/null"
+    f"__nacre=([{_NUDGE}]= [{_STATUS}]=0 [{_STAGES}]= [{_LOOP}]='{_TURN * _INNER}' [{_ROUND}]='{_AGAIN * _MIDDLE}');"
+    f"builtin eval '{_ANEW * _OUTER}' {OUTPUT_FD}>&1 >/dev/null 2>/dev/null"
 )
 
 # Where the run-time guard says what it has refused: after the script, in its file.
