@@ -46,7 +46,8 @@ def machine() -> str:
 def started(only: list[str], results: Results) -> Iterator[list[RemoteTool]]:
     """The tools that are there and start; why the others are not is kept."""
     with tempfile.TemporaryDirectory(prefix="nacre-bench-", ignore_cleanup_errors=True) as scratch:
-        asked = [entry for entry in ENTRIES if not only or any(part in entry.name for part in only)]
+        # Without the floors there would be no ratios.
+        asked = [entry for entry in ENTRIES if not only or entry.only or any(part in entry.name for part in only)]
         results.absent |= {entry.name: "not asked for" for entry in ENTRIES if entry not in asked}
         tools = [RemoteTool(entry, Path(scratch)) for entry in asked]
         try:
@@ -117,7 +118,7 @@ def main() -> None:
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"one or more of {', '.join(SUITES)}; default: all")
     parser.add_argument("--quick", action="store_true", help="a few minutes instead of a quarter of an hour")
     parser.add_argument(
-        "--only", action="append", default=[], metavar="PART", help="only tools with this in their name"
+        "--only", action="append", default=[], metavar="PART", help="only tools with this in their name, and the floors"
     )
     parser.add_argument("--out", type=Path, help="write benchmarks.md and .svg into this folder, whatever was run")
     parser.add_argument("--render", action="store_true", help="write again what the last run measured")
