@@ -43,3 +43,9 @@ def test_undecodable_bytes_come_through_unharmed() -> None:
 def test_what_is_no_frame_is_refused(data: bytes) -> None:
     with pytest.raises(FrameError):
         Frames().feed(data)
+
+
+def test_the_first_wrong_frame_is_refused_first() -> None:
+    no_json, too_large = b"\0\0\0\1x", b"\xff\xff\xff\xff"
+    with pytest.raises(FrameError, match="not JSON"):
+        Frames().feed(no_json + too_large)

@@ -57,7 +57,7 @@ class Channel:
         if not data:
             self.open = False
             return []
-        return self._frames.cut(data)
+        return list(self._frames.cut(data))
 
     def decode(self, body: bytes) -> tuple[Message, list[int]]:
         message = wire.decode(body)

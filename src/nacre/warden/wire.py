@@ -10,6 +10,7 @@ import json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     Message = dict[str, Any]
@@ -56,10 +57,9 @@ class Frames:
     def feed(self, data: bytes) -> list[Message]:
         return [decode(body) for body in self.cut(data)]
 
-    def cut(self, data: bytes) -> list[bytes]:
-        """The bodies of the whole frames, not decoded."""
+    def cut(self, data: bytes) -> Iterator[bytes]:
+        """The bodies of the whole frames, not decoded: one by one, so that the first that is wrong is refused first."""
         held = self._held + data if self._held else data
-        bodies: list[bytes] = []
         at = 0
         while len(held) - at >= 4:
             size = int.from_bytes(held[at : at + 4], "big")
@@ -67,7 +67,6 @@ class Frames:
                 raise FrameError(f"a frame of {size} bytes is over the limit of {MAX_FRAME_BYTES}")
             if len(held) - at - 4 < size:
                 break
-            bodies.append(held[at + 4 : at + 4 + size])
+            yield held[at + 4 : at + 4 + size]
             at += 4 + size
         self._held = held[at:]
-        return bodies
