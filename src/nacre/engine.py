@@ -12,7 +12,7 @@ import functools
 import os
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from nacre import config
 from nacre.artifacts.store import ArtifactStore
@@ -26,7 +26,7 @@ from nacre.errors import (
     DeniedError,
     NacreError,
 )
-from nacre.execution.capture import Capture, Passthrough
+from nacre.execution.capture import Capture, Passthrough, is_cut
 from nacre.execution.run import Run
 from nacre.execution.stages import hidden_failure
 from nacre.execution.summary import notices_of, outcome_of, producers_ending
@@ -34,7 +34,7 @@ from nacre.output.capture import EVERYTHING, Captured, Selection
 from nacre.planning.plan import Plan, plan
 from nacre.policy.approval import Approver, approve, is_guarded, judge
 from nacre.policy.verdict import Verdict
-from nacre.process import Backend, Ending
+from nacre.process import AtOnce, Backend, Begun, Ending, LocalBackend
 from nacre.profile import Profile
 from nacre.request import ShellRequest
 from nacre.result import Exited, Output, ShellResult, TimedOut
@@ -47,10 +47,16 @@ if TYPE_CHECKING:
     from nacre.jobs.table import JobTable
     from nacre.sessions.pool import Pool
     from nacre.sessions.session import Session, SessionBackend
-    from nacre.sessions.turn import AtOnce
 
 # How long the artifact store may grow before its age and size are looked at again.
 PRUNE_SECONDS = 600.0
+
+
+class Sinks(NamedTuple):
+    """Who sees the output of a run while it comes."""
+
+    live: LiveTail | None
+    passthrough: Passthrough | None
 
 
 class Engine:
@@ -70,7 +76,7 @@ class Engine:
         self._audit = AuditLog(state_dir, cap_bytes=settings.log.log_cap_bytes)
         self._environ = environ
         self._approver = approver
-        self._backends: dict[bool, Backend] = {}
+        self._backends: dict[bool, LocalBackend] = {}
         self._prune_at = 0.0
 
     @functools.cached_property
@@ -155,15 +161,13 @@ class Engine:
         planned = await self.prepare(request, profile, cwd=cwd)
         if session is not None:
             return await self.run_in(session, planned, profile, live=live)
-        capture = self.capture(planned, profile, live=live, passthrough=passthrough)
+        sinks = Sinks(live, passthrough)
         try:
             if backend is not None:
-                return await self._run(backend, planned, profile, capture)
-            return await self._run_somewhere(planned, profile, capture)
-        except BaseException as error:
-            capture.close()
-            if isinstance(error, NacreError):
-                self.log(profile, planned, {"outcome": "not started", "error": str(error)})
+                return await self._run(backend, planned, profile, sinks)
+            return await self._run_somewhere(planned, profile, sinks)
+        except NacreError as error:
+            self.log(profile, planned, {"outcome": "not started", "error": str(error)})
             raise
 
     async def run_in(
@@ -178,23 +182,7 @@ class Engine:
         """Run a command that was judged and planned, in a session."""
         try:
             place = await enter(session, planned)
-            try:
-                # What ends at once, and has nothing to hide, needs none of what a longer command does.
-                if live is None and not planned.redactor:
-                    began, now = time.time(), time.monotonic()
-                    if (short := place.at_once(planned.command)) is not None:
-                        elapsed = time.monotonic() - now
-                        if passthrough is not None:
-                            passthrough(1, memoryview(short.data))
-                        return self._result_at_once(short, planned, profile, place.notice, began, elapsed)
-                capture = self.capture(planned, profile, live=live, passthrough=passthrough)
-                try:
-                    return await self._run(place, planned, profile, capture)
-                except BaseException:
-                    capture.close()
-                    raise
-            finally:
-                place.close()
+            return await self._run_begun(place, planned, profile, Sinks(live, passthrough))
         except NacreError as error:
             self.log(profile, planned, {"outcome": "not started", "error": str(error)})
             raise
@@ -219,39 +207,62 @@ class Engine:
             passthrough=passthrough,
         )
 
-    async def _run_somewhere(self, planned: Plan, profile: Profile, capture: Capture) -> ShellResult:
+    async def _run_somewhere(self, planned: Plan, profile: Profile, sinks: Sinks) -> ShellResult:
         backend = self.backend_for(profile)
         try:
-            return await self._run(backend, planned, profile, capture)
+            return await self._run_here(backend, planned, profile, sinks)
         except BackendUnavailableError as error:
             if self.settings.execution.containment != "auto" or not backend.keeps:
                 raise
             fallback = _direct(str(error), mark=profile.environment != "inherited")
-            return await self._run(fallback, planned, profile, capture)
+            return await self._run_here(fallback, planned, profile, sinks)
 
-    async def _run(self, backend: Backend, planned: Plan, profile: Profile, capture: Capture) -> ShellResult:
-        run = Run.start(backend, planned.command, capture)
+    async def _run_here(self, backend: LocalBackend, planned: Plan, profile: Profile, sinks: Sinks) -> ShellResult:
+        begun = await backend.begin(planned.command)
+        if begun is None:
+            return await self._run(backend, planned, profile, sinks)
+        return await self._run_begun(begun, planned, profile, sinks)
+
+    async def _run_begun(self, begun: Begun, planned: Plan, profile: Profile, sinks: Sinks) -> ShellResult:
+        """What ends at once needs none of what a longer command does."""
+        began, now = time.time(), time.monotonic()
         try:
-            ending = await run.wait()
-            if ending.left:
-                await run.settle()
-                await run.let_go()
-        except asyncio.CancelledError:
-            outputs, _ = capture.outputs(keep_all=False)
-            self.log(profile, planned, {"outcome": "stopped", **_measures(run.elapsed, outputs)})
-            raise
+            short = begun.at_once()
+            if short is None:
+                return await self._run(begun, planned, profile, sinks)
+            elapsed = time.monotonic() - now
+            return self._result_at_once(short, planned, profile, sinks, begun.notice, began, elapsed)
         finally:
-            run.release()
+            begun.close()
+
+    async def _run(self, backend: Backend, planned: Plan, profile: Profile, sinks: Sinks) -> ShellResult:
+        capture = self.capture(planned, profile, live=sinks.live, passthrough=sinks.passthrough)
+        try:
+            run = Run.start(backend, planned.command, capture)
+            try:
+                ending = await run.wait()
+                if ending.left:
+                    await run.settle()
+                    await run.let_go()
+            except asyncio.CancelledError:
+                outputs, _ = capture.outputs(keep_all=False)
+                self.log(profile, planned, {"outcome": "stopped", **_measures(run.elapsed, outputs)})
+                raise
+            finally:
+                run.release()
+        except BaseException:
+            capture.close()
+            raise
         return self.summarise(run, ending, planned, profile, capture, backend.notice)
 
-    def backend_for(self, profile: Profile) -> Backend:
+    def backend_for(self, profile: Profile) -> LocalBackend:
         """Where the command runs; the mark of the fallback would be seen in an inherited environment."""
         mark = profile.environment != "inherited"
         if mark not in self._backends:
             self._backends[mark] = self._choose_backend(mark=mark)
         return self._backends[mark]
 
-    def _choose_backend(self, *, mark: bool) -> Backend:
+    def _choose_backend(self, *, mark: bool) -> LocalBackend:
         wanted = self.settings.execution.containment
         reason = "switched off by setting" if wanted == "off" else unsupported_reason()
         if reason is None:
@@ -296,31 +307,51 @@ class Engine:
         return self._logged(result, profile, planned)
 
     def _result_at_once(
-        self, short: AtOnce, planned: Plan, profile: Profile, notice: str | None, began: float, elapsed: float
+        self,
+        short: AtOnce,
+        planned: Plan,
+        profile: Profile,
+        sinks: Sinks,
+        notice: str | None,
+        began: float,
+        elapsed: float,
     ) -> ShellResult:
-        """The result of a command of which everything is known already, and all is shown."""
-        data, command = short.data, planned.command
-        whole = Captured(
-            whole=data,
-            head=data,
-            tail=data,
-            total_bytes=len(data),
-            total_lines=data.count(b"\n") + (data[-1:] not in (b"", b"\n")),
-        )
-        notices = [*planned.request.notices]
+        """The result of a command of which everything is known already."""
+        output, problems = self._output_at_once(short.data, planned, profile, sinks)
+        notices = [*planned.request.notices, *problems]
         notices += [one for one in (hidden_failure(short.stages, short.code), notice) if one]
         result = ShellResult(
             command=planned.request.command,
             outcome=Exited(short.code),
-            output=profile.view(whole, EVERYTHING),
-            cwd=command.cwd,
+            output=output,
+            cwd=planned.command.cwd,
             started_at=began,
             elapsed=elapsed,
-            timeout=command.timeout,
+            timeout=planned.command.timeout,
+            requested_timeout=planned.request.requested_timeout,
             stages=short.stages,
             notices=tuple(notices),
         )
         return self._logged(result, profile, planned)
+
+    def _output_at_once(
+        self, data: bytes, planned: Plan, profile: Profile, sinks: Sinks
+    ) -> tuple[Output, Sequence[str]]:
+        if not planned.redactor and sinks.live is None:
+            if sinks.passthrough is not None:
+                sinks.passthrough(1, memoryview(data))
+            lines = data.count(b"\n") + (data[-1:] not in (b"", b"\n"))
+            whole = Captured(whole=data, head=data, tail=data, total_bytes=len(data), total_lines=lines)
+            shown = profile.view(whole, EVERYTHING)
+            if not is_cut(shown):
+                return shown, ()
+            sinks = Sinks(None, None)
+        capture = self.capture(planned, profile, live=sinks.live, passthrough=sinks.passthrough)
+        capture.feed(1, bytearray(data), len(data))
+        (output,), problems = capture.outputs(keep_all=False)
+        if output.artifact is not None:
+            self._prune_artifacts()
+        return output, problems
 
     def _logged(self, result: ShellResult, profile: Profile, planned: Plan) -> ShellResult:
         problem = self.log(profile, planned, _entry(result))
@@ -361,7 +392,7 @@ async def enter(session: Session, planned: Plan) -> SessionBackend:
     )
 
 
-def _direct(reason: str, *, mark: bool) -> Backend:
+def _direct(reason: str, *, mark: bool) -> LocalBackend:
     from nacre.backends.direct import DirectBackend
 
     return DirectBackend(reason, mark=mark)

@@ -7,7 +7,7 @@ Pipes, terminals, sessions, remote hosts are all just sources of these events; n
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from nacre.command import Command
 from nacre.dataclass import dataclass
@@ -54,6 +54,15 @@ class Ending:
     """Why the status is unknown, if it is."""
     notices: tuple[str, ...] = ()
     """What else the reader should know that only the place of execution can tell."""
+
+
+class AtOnce(NamedTuple):
+    """What a command came to that has ended before anybody attended it."""
+
+    code: int
+    stages: tuple[int, ...]
+    data: bytes
+    """All that it wrote."""
 
 
 class Listener(Protocol):
@@ -115,4 +124,24 @@ class Backend(Protocol):
         """Start the command; raise a NacreError when that is known to be impossible at once.
 
         With `job` the command is kept from its first byte on: the far side reads its output into the job's file.
+        """
+
+
+class Begun(Backend, Protocol):
+    """One command that was begun: what it came to, if it has ended, or else the place that goes on with it."""
+
+    def at_once(self) -> AtOnce | None:
+        """Wait a moment for a plain end; None when it has not come, and `start` goes on."""
+
+    def close(self) -> None:
+        """Give it up, if nobody went on with it."""
+
+
+class LocalBackend(Backend, Protocol):
+    """A place near enough to wait for the end of what ends at once."""
+
+    async def begin(self, command: Command) -> Begun | None:
+        """Start the command without attending it; None where somebody would be kept waiting by that.
+
+        Raises a NacreError like `start`.
         """

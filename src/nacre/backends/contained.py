@@ -1,32 +1,22 @@
-"""Commands under the warden: each has a runner, from which nothing that the command starts can escape.
-
-The caller keeps the reading ends of the pipes, so output never passes through the far side; only facts do.
-"""
+"""Commands under the warden: each has a runner, from which nothing that the command starts can escape."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
-import signal
-import socket
+import time
 from collections.abc import Mapping
 from typing import Any
 
-from nacre.backends.hub import unwatch, watch
-from nacre.backends.pipes import OUTPUTS, PipeReader, make_pipes, watch_stream
-from nacre.backends.spares import Spare, is_suited, refill, spares
+from nacre.backends.contained_process import ContainedProcess, request_of
+from nacre.backends.lingering import LINGER_MILLISECONDS, may_linger, read_whole
+from nacre.backends.pipes import make_pipes
+from nacre.backends.spares import Spare, is_suited, refill_soon, spares
 from nacre.backends.start_errors import start_error
 from nacre.backends.wardens import Link, warden
-from nacre.command import SIDE_FD, Command
-from nacre.errors import BackendUnavailableError, StartError
-from nacre.process import SIDE, Ending, Listener, Process, Survivor
-from nacre.warden import children, wire
-
-# How long the far side may take to answer a question about a finished command.
-ANSWER_SECONDS = 1.0
-# How long a spare may run before the far side is told of its limits.
-GO_SECONDS = 0.05
+from nacre.command import Command
+from nacre.process import AtOnce, Listener, Process
+from nacre.warden import wire
 
 
 class ContainedBackend:
@@ -38,12 +28,8 @@ class ContainedBackend:
         self._wanted = spares
 
     def start(self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None) -> Process:
-        spare = spares.take(command) if self._wanted and job is None and is_suited(command) else None
-        try:
-            link = warden.take() if spare is None else spare.link
-        except OSError as error:
-            raise start_error("descriptors", error.errno, str(error), command) from error
-        process = ContainedProcess(link, command, listener, wanted=self._wanted)
+        spare = self._spare_for(command) if job is None else None
+        process = ContainedProcess(_link(command, spare), command, listener, wanted=self._wanted)
         try:
             if spare is None:
                 process.ask(job)
@@ -56,304 +42,186 @@ class ContainedBackend:
             raise
         return process
 
+    async def begin(self, command: Command) -> Begun | BegunSpare | None:
+        """Start it without attending it, where that disturbs nobody and its end may be waited for."""
+        loop = asyncio.get_running_loop()
+        if command.side or command.streams != "merged" or not await may_linger(loop):
+            return None
+        while (spare := self._spare_for(command)) is not None:
+            if spare.run(command):
+                return BegunSpare(loop, spare, command, wanted=self._wanted)
+            # The shell was killed since it was looked at, before it had a script.
+            spare.close()
+        return self._ask(loop, command)
 
-class ContainedProcess:
-    def __init__(self, link: Link, command: Command, listener: Listener, *, wanted: int = 0) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._link = link
-        self._sock: socket.socket | None = link.sock
-        self._command = command
-        self._listener = listener
-        self._wanted = wanted
-        self._frames = wire.Frames()
-        self._readers: dict[int, PipeReader] = {}
-        self._ended = False
-        self._idle = False
-        self._unheard = False
-        self._pid: int | None = None
-        self._pid_start: int | None = None
-        self._answer: asyncio.Future[dict[str, Any]] | None = None
-        self._timer: asyncio.TimerHandle | None = None
+    def _spare_for(self, command: Command) -> Spare | None:
+        return spares.take(command) if self._wanted and is_suited(command) else None
 
-    # Starting.
-
-    def ask(self, job: Mapping[str, Any] | None) -> None:
-        """Have the runner start the command."""
-        command = self._command
-        readers, writers = make_pipes(command)
-        request = _request(command, job=job)
-        passed = [*writers, *readers] if job is not None else writers
-        if job is None:
-            # Everything is in place before the request: the runner wakes on this very processor, and what we did
-            # meanwhile it would wait for.
-            self._watch_all(readers)
-            readers = []
-        self._listen()
+    def _ask(self, loop: asyncio.AbstractEventLoop, command: Command) -> Begun:
+        link = _link(command, None)
         try:
-            self._link.ask(request, passed, command.env)
+            (reader,), (writer,) = make_pipes(command)
+        except BaseException:
+            link.close()
+            raise
+        begun = Begun(loop, link, command, reader, wanted=self._wanted)
+        try:
+            begun.ask(writer)
+        except BaseException:
+            begun.close()
+            raise
+        finally:
+            os.close(writer)
+        return begun
+
+
+def _link(command: Command, spare: Spare | None) -> Link:
+    try:
+        return warden.take() if spare is None else spare.link
+    except OSError as error:
+        raise start_error("descriptors", error.errno, str(error), command) from error
+
+
+class Begun:
+    """A command that runs already and that nobody attends yet: it may end before that is worth its while."""
+
+    notice: str | None = None
+    keeps = True
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        link: Link,
+        command: Command,
+        reader: int,
+        *,
+        wanted: int,
+    ) -> None:
+        self._loop = loop
+        self._link: Link | None = link
+        self._command = command
+        self._reader = reader
+        self._wanted = wanted
+        self._unheard = False
+        self._data = b""
+        self._frames = wire.Frames()
+        self._messages: list[dict[str, Any]] = []
+
+    def ask(self, writer: int) -> None:
+        """Have the runner start the command."""
+        assert self._link is not None
+        try:
+            self._link.ask(request_of(self._command), [writer], self._command.env)
         except (BrokenPipeError, ConnectionResetError):
-            # Nobody took the request. If somebody could say why, that is in the socket and heard in a moment.
+            # Nobody took the request. If somebody could say why, that is in the socket.
             self._unheard = True
         except OSError as error:
-            raise start_error("descriptors", error.errno, str(error), command) from error
-        finally:
-            for fd in [*writers, *readers]:
-                os.close(fd)
+            raise start_error("descriptors", error.errno, str(error), self._command) from error
 
-    def go(self, spare: Spare) -> bool:
-        """Hand the script to a waiting shell; False when it is gone, and nothing was started."""
-        self.attend(spare.readers)
-        spare.readers = []
-        return spare.run(self._command)
-
-    def attend(self, readers: list[int]) -> None:
-        """Read and listen for a command that a waiting shell is about to run, or runs."""
-        self._watch_all(readers)
-        self._listen()
-        # Half of all commands end before: only a longer one needs the far side to keep its limits.
-        self._timer = self._loop.call_later(GO_SECONDS, self.tell_limits)
-
-    def leave(self) -> list[int]:
-        """Stop attending a shell that goes on: the pipes' ends and the way to its runner are the caller's again."""
-        readers = [fd for reader in self._readers.values() if (fd := reader.take()) is not None]
-        self._readers = {}
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        else:
-            self._say({"op": "rest"})
-        sock, self._sock = self._sock, None
-        if sock is not None:
-            unwatch(self._loop, sock.fileno())
-        return readers
-
-    def drain(self) -> None:
-        """Read what is in the pipes now."""
-        for reader in list(self._readers.values()):
-            reader.drain()
-
-    def tell_limits(self) -> None:
-        """Have the far side keep the limits of a command, if it was not told of them yet."""
-        if self._timer is None:
-            return
-        self._timer.cancel()
-        self._timer = None
-        command = self._command
-        self._say({"op": "go", "timeout": command.timeout, "grace": command.grace, "elapsed": GO_SECONDS})
-
-    def _listen(self) -> None:
-        assert self._sock is not None
-        self._sock.settimeout(0)
-        watch(self._loop, self._sock.fileno(), self._heard)
-
-    def _watch_all(self, readers: list[int]) -> None:
-        command = self._command
-        streams = [*range(1, OUTPUTS[command.streams] + 1), *([SIDE] if command.side else [])]
-        for stream, fd in zip(streams, readers, strict=True):
-            self._readers[stream] = watch_stream(self._loop, self._listener, stream, fd)
-
-    # Events from the far side.
-
-    def _heard(self) -> None:
-        assert self._sock is not None
-        try:
-            data = self._sock.recv(65536)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if not data:
-            self._lost("its runner was killed")
-            return
-        for message in self._frames.feed(data):
-            self._handle(message)
-
-    def _handle(self, message: dict[str, Any]) -> None:
-        match message["event"]:
-            case "exited":
-                self._exited(message)
-            case "started":
-                self._pid = message["pid"]
-                self._pid_start = children.start_time(message["pid"])
-                self._listener.started(message["pid"])
-            case "survivors" | "kept":
-                self._pid = message.get("pid", self._pid)
-                if message["event"] == "survivors":
-                    self._idle = not message["left"]
-                if self._answer is not None and not self._answer.done():
-                    self._answer.set_result(message)
-                elif message["event"] == "kept":
-                    self._kept(message)
-            case "failed":
-                self._ended = self._idle = True
-                self._listener.failed(start_error(message["step"], message["errno"], message["reason"], self._command))
-            case "bye":
-                self._lost("its runner went away before it was asked")
-
-    def _kept(self, message: dict[str, Any]) -> None:
-        if "error" in message:
-            self._ended = True
-            self._listener.failed(StartError(f"the job's files could not be made: {message['error']}"))
-        else:
-            self._listener.started(message["pid"])
-
-    def _exited(self, message: dict[str, Any]) -> None:
+    def at_once(self) -> AtOnce | None:
+        """What the command came to, if it ends in a moment, with nothing special about it; else `start` goes on."""
+        link = self._link
+        assert link is not None
+        os.set_blocking(self._reader, False)
+        if not link.wait(LINGER_MILLISECONDS):
+            return None
+        self._messages = self._frames.feed(link.heard())
+        if not self._messages or not _is_plain(self._messages[0]):
+            return None
+        self._data, whole = read_whole(self._reader)
+        if not whole:
+            return None
+        message = self._messages[0]
         warden.reap_intermediate()
-        self._ended = True
-        self._idle = not message["left"]
-        # What the command wrote before it ended is in the pipe already: it belongs before the exit.
-        self.drain()
-        why = message["why"]
-        self._listener.exited(
-            Ending(
-                pid=message["pid"],
-                code=message.get("code"),
-                signal=message.get("signal"),
-                why="timeout" if why == "timeout" else None if why is None else "stop",
-                forced=message["forced"],
-                stages=tuple(message.get("stages", ())),
-                refused=tuple(message.get("refused", ())),
-                out_of_memory=message.get("outOfMemory", False),
-                left=message["left"],
-                unkillable=tuple(_survivor(entry) for entry in message.get("unkillable", ())),
-            )
-        )
+        os.close(self._reader)
+        warden.give(link)
+        self._link = None
+        if self._wanted:
+            refill_soon(self._loop, self._command, self._wanted)
+        return AtOnce(message["code"], tuple(message.get("stages", ())), self._data)
 
-    def _lost(self, reason: str) -> None:
-        assert self._sock is not None
-        unwatch(self._loop, self._sock.fileno())
-        self._sock.close()
-        self._sock = None
-        if self._answer is not None and not self._answer.done():
-            self._answer.set_result({"event": "survivors", "left": False, "survivors": [], "error": reason})
-        if not self._ended:
-            self._ended = True
-            if not warden.ever_ready():
-                self._listener.failed(BackendUnavailableError("the warden could not start"))
-            elif self._unheard:
-                self._listener.failed(StartError("cannot start the command: its runner ended before it was asked"))
-            else:
-                self._end_orphans()
-                self._listener.exited(Ending(pid=self._pid, lost=reason))
-
-    def _end_orphans(self) -> None:
-        """The runner that would have ended the command is gone: end what can still be told to be its own."""
-        if self._pid is None or children.start_time(self._pid) != self._pid_start:
-            return
-        for pid in [*children.descendants(self._pid), self._pid]:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-
-    # Controls.
-
-    def stop(self) -> None:
-        self._say({"op": "stop", "grace": self._command.grace})
-
-    def signal(self, number: int) -> None:
-        self._say({"op": "signal", "number": int(number)})
-
-    async def survivors(self) -> tuple[Survivor, ...]:
-        if self._idle or self._sock is None:
-            return ()
-        answer = await self._ask({"op": "survivors"})
-        return tuple(_survivor(entry) for entry in answer["survivors"])
-
-    def pause(self) -> None:
-        for reader in self._readers.values():
-            reader.pause()
-
-    async def keep(self, job: Mapping[str, Any] | None, *, adopt: int | None = None) -> None:
-        if self._sock is None:
-            return
-        # The side stream, if there is one, is the last.
-        taken = [(stream, fd) for stream, reader in self._readers.items() if (fd := reader.take()) is not None]
-        fds = [fd for _, fd in taken]
-        self._readers = {}
-        aside = sum(stream == SIDE for stream, _ in taken)
-        message: dict[str, Any] = {"op": "keep", "fds": len(fds), "aside": aside}
-        if job is not None:
-            message["job"] = dict(job)
-        if adopt is not None:
-            message["adopt"] = adopt
-            self._ended = self._idle = False
-        answer = self._answer = self._loop.create_future()
+    def start(self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None) -> Process:
+        """Attend it from here on."""
+        assert job is None
+        assert self._link is not None
+        process = ContainedProcess(self._link, command, listener, wanted=self._wanted, unheard=self._unheard)
+        self._link = None
         try:
-            self._link.tell(message, fds)
-            async with asyncio.timeout(ANSWER_SECONDS):
-                kept = await answer
-        except (OSError, TimeoutError) as error:
-            raise BackendUnavailableError("the command's runner did not answer, so it cannot be kept") from error
-        finally:
-            self._answer = None
-            for fd in fds:
-                os.close(fd)
-        if "error" in kept:
-            raise StartError(f"the job's files could not be made: {kept['error']}")
+            process.go_on(self._reader, self._data, self._frames, self._messages)
+        except BaseException:
+            process.release()
+            raise
+        return process
 
-    def _say(self, message: dict[str, Any]) -> None:
-        if self._sock is None:
-            return
+    def close(self) -> None:
+        """Give it up; its runner ends it."""
+        if self._link is not None:
+            os.close(self._reader)
+            self._link.close()
+            self._link = None
+
+
+class BegunSpare:
+    """The same of a command in a shell that was started in advance: its end is seen here, without its runner."""
+
+    notice: str | None = None
+    keeps = True
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, spare: Spare, command: Command, *, wanted: int) -> None:
+        self._loop = loop
+        self._spare: Spare | None = spare
+        self._command = command
+        self._wanted = wanted
+        self._began = time.monotonic()
+        self._data = b""
+
+    def at_once(self) -> AtOnce | None:
+        """What the command came to, if it ends in a moment, with nothing special about it; else `start` goes on."""
+        spare, command = self._spare, self._command
+        assert spare is not None
+        if command.prologue or not spare.ends_within(LINGER_MILLISECONDS):
+            return None
+        code = spare.plain_code()
+        if code is None:
+            return None
+        (reader,) = spare.readers
+        self._data, whole = read_whole(reader)
+        if not whole:
+            return None
+        stages = spare.stages() if command.stages else ()
+        os.close(reader)
+        # The runner collects its shell when it is asked for the next.
+        warden.give(spare.link)
+        self._spare = None
+        refill_soon(self._loop, command, self._wanted, spare)
+        return AtOnce(code, stages, self._data)
+
+    def start(self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None) -> Process:
+        """Attend it from here on."""
+        assert job is None
+        assert self._spare is not None
+        spare, self._spare = self._spare, None
+        process = ContainedProcess(spare.link, command, listener, wanted=self._wanted)
         try:
-            self._sock.send(wire.frame(message))
-        except OSError:
-            return  # the far side is gone: the reader sees the end of the socket and says so
+            process.attend_spare(spare, time.monotonic() - self._began, self._data)
+        except BaseException:
+            process.release()
+            spare.close()
+            raise
+        return process
 
-    async def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
-        self._answer = self._loop.create_future()
-        self._say(message)
-        try:
-            async with asyncio.timeout(ANSWER_SECONDS):
-                return await self._answer
-        except TimeoutError:
-            return {"event": "survivors", "left": True, "survivors": []}
-        finally:
-            self._answer = None
-
-    def release(self) -> None:
-        self._close_readers()
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        sock, self._sock = self._sock, None
-        if sock is None:
-            return
-        unwatch(self._loop, sock.fileno())
-        if self._idle:
-            warden.give(self._link)
-            if self._wanted:
-                # When the caller has its answer and nobody waits.
-                self._loop.call_soon(refill, self._command, self._wanted)
-        else:
-            sock.close()
-
-    def _close_readers(self) -> None:
-        for reader in self._readers.values():
-            reader.close()
-        self._readers = {}
+    def close(self) -> None:
+        """Give it up; its runner ends it."""
+        if self._spare is not None:
+            self._spare.close()
+            self._spare = None
 
 
-def _request(command: Command, *, job: Mapping[str, Any] | None) -> dict[str, Any]:
-    request: dict[str, Any] = {
-        # First, so that a runner knows a job without reading the rest.
-        "op": "run" if job is None else "job",
-        "script": command.script,
-        "shell": command.shell,
-        "cwd": command.cwd,
-        "namesCwd": command.names_cwd,
-        "bashEnv": command.env.get("BASH_ENV"),
-        "timeout": command.timeout,
-        "grace": command.grace,
-        "prologue": command.prologue,
-        "stages": command.stages,
-        "outputs": OUTPUTS[command.streams],
-        "stdin": command.stdin,
-    }
-    if command.side:
-        request["side"] = SIDE_FD
-    if job is not None:
-        request["job"] = dict(job)
-    return request
-
-
-def _survivor(entry: dict[str, Any]) -> Survivor:
-    return Survivor(entry["pid"], tuple(entry["argv"]), entry.get("state", ""))
+def _is_plain(message: dict[str, Any]) -> bool:
+    """Whether a command exited by itself, and nothing of it is left."""
+    return (
+        message["event"] == "exited"
+        and "code" in message
+        and message["why"] is None
+        and not (message["left"] or message.get("refused") or message.get("outOfMemory"))
+    )

@@ -24,6 +24,7 @@ class Hub:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._epoll = select.epoll()
         self._handlers: dict[int, Callable[[], None]] = {}
+        self.owes = False
         loop.add_reader(self._epoll.fileno(), self._look)
 
     def watch(self, fd: int, handler: Callable[[], None]) -> None:
@@ -33,6 +34,13 @@ class Hub:
     def unwatch(self, fd: int) -> None:
         if self._handlers.pop(fd, None) is not None:
             self._epoll.unregister(fd)
+
+    def is_busy(self) -> bool:
+        return bool(self._handlers)
+
+    def do(self, work: Callable[[], None]) -> None:
+        self.owes = False
+        work()
 
     def _look(self) -> None:
         for fd, _ in self._epoll.poll(0, EVENTS):
@@ -48,15 +56,21 @@ class Hub:
 _hubs: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = weakref.WeakKeyDictionary()
 
 
+def hub_of(loop: asyncio.AbstractEventLoop) -> Hub | None:
+    """The loop's hub; None where there can be none."""
+    hub = _hubs.get(loop)
+    if hub is None and HAS_EPOLL:
+        hub = _hubs[loop] = Hub(loop)
+    return hub
+
+
 def watch(loop: asyncio.AbstractEventLoop, fd: int, handler: Callable[[], None]) -> None:
     """Call the handler whenever the descriptor can be read."""
-    if not HAS_EPOLL:
-        loop.add_reader(fd, handler)
-        return
-    hub = _hubs.get(loop)
+    hub = hub_of(loop)
     if hub is None:
-        hub = _hubs[loop] = Hub(loop)
-    hub.watch(fd, handler)
+        loop.add_reader(fd, handler)
+    else:
+        hub.watch(fd, handler)
 
 
 def unwatch(loop: asyncio.AbstractEventLoop, fd: int) -> None:
@@ -67,6 +81,28 @@ def unwatch(loop: asyncio.AbstractEventLoop, fd: int) -> None:
     hub = _hubs.get(loop)
     if hub is not None:
         hub.unwatch(fd)
+
+
+def soon(loop: asyncio.AbstractEventLoop, work: Callable[[], None]) -> None:
+    """Do the work at the loop's next turn, when whoever runs now has what it wanted."""
+    hub = _hubs.get(loop)
+    if hub is None:
+        loop.call_soon(work)
+    else:
+        hub.owes = True
+        loop.call_soon(hub.do, work)
+
+
+def owes(loop: asyncio.AbstractEventLoop) -> bool:
+    """Whether work waits for its next turn."""
+    hub = _hubs.get(loop)
+    return hub is not None and hub.owes
+
+
+def is_busy(loop: asyncio.AbstractEventLoop) -> bool:
+    """Whether anybody is attended on it."""
+    hub = _hubs.get(loop)
+    return hub is not None and hub.is_busy()
 
 
 def _leave_to_parent() -> None:

@@ -12,10 +12,13 @@ import asyncio
 import contextlib
 import errno
 import os
+import select
+import signal
 import socket
 import threading
 import time
 
+from nacre.backends.hub import soon
 from nacre.backends.pipes import OUTPUTS, make_pipes
 from nacre.backends.wardens import Link, is_quiet, warden
 from nacre.command import Command
@@ -23,6 +26,7 @@ from nacre.errors import NacreError
 from nacre.warden import spare as far
 from nacre.warden import wire
 from nacre.warden.channel import receive_fds
+from nacre.warden.launch import read_notes
 
 # The far side gives an unused spare up after 30 s; well before that we stop counting on it.
 USABLE_SECONDS = 20.0
@@ -44,10 +48,13 @@ class Spare:
         self.born = time.monotonic()
         self._go = go
         self._text = text
-        self._memory = -1
-        """Of the shell, once its runner has handed it over."""
-        self._at = self._notes = 0
-        """Where in it the arguments begin; the shell's descriptor for notes."""
+        self.pid = 0
+        self._memory = self._stat = self._children = self._notes = -1
+        """Of the shell, once its runner has handed them over."""
+        self._end = select.poll()
+        self._handle = -1
+        self._at = self._notes_fd = 0
+        """Where in its memory the arguments begin; its own descriptor for notes."""
         self._waits = False
         """Whether the shell has said that it waits for its script."""
         self.refusal: str | None = None
@@ -93,18 +100,19 @@ class Spare:
         if messages and messages[0]["event"] == "failed" and messages[0]["step"] == "spare":
             ended = messages[0]["errno"] == errno.ESRCH
             self.refusal = DOES_NOT_WAIT if ended else messages[0]["reason"]
-        if not messages or messages[0]["event"] != "spare" or len(fds) != 1:
+        if not messages or messages[0]["event"] != "spare" or len(fds) != far.HANDLES:
             for fd in fds:
                 os.close(fd)
             return False
-        (self._memory,) = fds
-        self._at, self._notes = messages[0]["at"], messages[0]["notes"]
+        self._memory, self._stat, self._children, self._handle, self._notes = fds
+        self._end.register(self._handle, select.POLLIN)
+        self.pid, self._at, self._notes_fd = messages[0]["pid"], messages[0]["at"], messages[0]["notes"]
         return True
 
     def run(self, command: Command) -> bool:
         """Hand over the script; the shell goes at once. False when the shell is not there any more."""
         text = os.fsencode(
-            far.preparation(command.script, notes_fd=self._notes, prologue=command.prologue, stages=command.stages)
+            far.preparation(command.script, notes_fd=self._notes_fd, prologue=command.prologue, stages=command.stages)
         )
         try:
             # Positioned: the shell shares this descriptor's offset and reads from where it stands.
@@ -114,20 +122,36 @@ class Spare:
             self._go.send(b"\n")
         except OSError:
             return False
-        finally:
-            self._close_handles()
         return True
 
-    def _close_handles(self) -> None:
+    def ends_within(self, milliseconds: int) -> bool:
+        """Whether the shell has ended by then."""
+        return bool(self._end.poll(milliseconds))
+
+    def plain_code(self) -> int | None:
+        """The exit code of a shell that has ended by itself and left nothing; None when there is more to say."""
+        status = far.wait_status(self._stat)
+        if status is None or os.pread(self._children, 64, 0) != b"%d " % self.pid:
+            return None
+        code = os.waitstatus_to_exitcode(status)
+        # Killed, or one of its children was: its runner knows whether for want of memory.
+        return None if code < 0 or code == 128 + signal.SIGKILL else code
+
+    def stages(self) -> tuple[int, ...]:
+        """What the shell has noted of its last pipeline."""
+        return tuple(read_notes(self._notes).stages)
+
+    def close_handles(self) -> None:
+        """Give back what only its use, and the look for its end, needed."""
         self._go.close()
-        for fd in (self._text, self._memory):
+        for fd in (self._text, self._memory, self._stat, self._children, self._handle, self._notes):
             if fd >= 0:
                 os.close(fd)
-        self._text = self._memory = -1
+        self._text = self._memory = self._stat = self._children = self._handle = self._notes = -1
 
     def close(self) -> None:
         """Give it up; its runner ends the shell."""
-        self._close_handles()
+        self.close_handles()
         for fd in self.readers:
             os.close(fd)
         self.readers = []
@@ -242,6 +266,8 @@ def _start(command: Command) -> Spare:
         on_failure.callback(link.close)
         link.ask(_request(command), [*writers, waiting.fileno(), text], command.env)
         on_failure.pop_all()
+    for fd in readers:
+        os.set_blocking(fd, False)
     return Spare(link, command, readers, go, text)
 
 
@@ -271,3 +297,14 @@ def refill(command: Command, wanted: int) -> None:
         spares.close()
     else:
         asyncio.get_running_loop().call_later(READY_SECONDS, spares.meet)
+
+
+def refill_soon(loop: asyncio.AbstractEventLoop, command: Command, wanted: int, used: Spare | None = None) -> None:
+    """The same when the caller has its answer, and nobody waits."""
+
+    def work() -> None:
+        if used is not None:
+            used.close_handles()
+        refill(command, wanted)
+
+    soon(loop, work)

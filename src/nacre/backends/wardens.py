@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import socket
 import subprocess
 import sys
@@ -22,6 +23,9 @@ from nacre.warden import wire
 # Idle runners kept for the next call; a burst makes more, which end when they are given back.
 IDLE_RUNNERS = 4
 
+# Plain numbers: the arithmetic of enums is Python, and slow.
+_NOW = int(socket.MSG_DONTWAIT)
+_PEEK = int(socket.MSG_PEEK | socket.MSG_DONTWAIT)
 # What an interpreter may need to find its own libraries.
 _INTERPRETER_NEEDS = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LC_ALL")
 
@@ -46,12 +50,14 @@ def unsupported_reason() -> str | None:
 class Link:
     """The way to one runner, and what it has been told already."""
 
-    __slots__ = ("__weakref__", "env", "sock")
+    __slots__ = ("__weakref__", "_ready", "env", "sock")
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
         self.env: Mapping[str, str] | None = None
         """The environment that the runner has; sent again only when it is another one."""
+        self._ready = select.poll()
+        self._ready.register(sock, select.POLLIN)
 
     def ask(self, request: Mapping[str, Any], fds: list[int], env: Mapping[str, str]) -> None:
         """Send a request with its descriptors, and the environment if the runner has another one."""
@@ -69,6 +75,17 @@ class Link:
         while sent < len(data):
             sent += self.sock.send(data[sent:])
         self.sock.settimeout(0)
+
+    def wait(self, milliseconds: int) -> bool:
+        """Whether the runner says something, or is gone, within that time."""
+        return bool(self._ready.poll(milliseconds))
+
+    def heard(self) -> bytes:
+        """What it has said; b"" when that is nothing, or it is gone, which the next to ask finds as well."""
+        try:
+            return self.sock.recv(65536, _NOW)
+        except OSError:
+            return b""
 
     def close(self) -> None:
         self.sock.close()
@@ -201,7 +218,7 @@ class Warden:
 def is_quiet(sock: socket.socket) -> bool:
     """Whether an idle runner is still there: one that went away has said goodbye, or closed its end."""
     try:
-        sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        sock.recv(1, _PEEK)
     except BlockingIOError:
         return True
     except OSError:

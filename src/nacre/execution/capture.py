@@ -113,7 +113,7 @@ class Capture:
         for spill in self._spills:
             shown = None if spill.window.overflowed else self._view(spill.window, None)
             # What the view cuts must be on disk, even if the window still holds all of it.
-            if keep_all or (shown is not None and _is_cut(shown)):
+            if keep_all or (shown is not None and is_cut(shown)):
                 spill.keep()
             result = spill.finish()
             if result.artifact is not None and result.artifact.dropped_bytes and self._profile.names_paths:
@@ -228,7 +228,8 @@ class Capture:
             spill.finish()
 
 
-def _is_cut(output: Output) -> bool:
+def is_cut(output: Output) -> bool:
+    """Whether a view shows less than all."""
     return output.truncation is not None or output.capped_lines > 0
 
 

@@ -16,14 +16,14 @@ from typing import Any
 
 from nacre.command import Command
 from nacre.errors import InvalidRequestError, SessionBusyError, WorkingDirectoryError
-from nacre.process import Listener, Process
+from nacre.process import AtOnce, Listener, Process
 from nacre.sessions import bootstrap
 from nacre.sessions.checkpoint import DUMP, MOST_BYTES, Checkpoint, read_dump
 from nacre.sessions.framing import Frame
 from nacre.sessions.quiet import command_words
 from nacre.sessions.shell import Shell, start_shell
 from nacre.sessions.snapshot import snapshot
-from nacre.sessions.turn import AtOnce, Fate, Scope, Turn
+from nacre.sessions.turn import Fate, Scope, Turn
 
 # How long a shell that is to be ended may take to write its state down; it takes a fraction of one.
 DUMP_MILLISECONDS = 200
@@ -114,7 +114,7 @@ class Session:
         scope = Scope(env=env, enter=enter, back=back, quiet=self._quiet, lingers=lingers)
         notice = "; ".join(self._notices) or None
         self._notices = []
-        return SessionBackend(self, shell, scope, command.timeout, notice)
+        return SessionBackend(self, shell, scope, command, notice)
 
     async def _take_turn(self, label: str, limit: float | None) -> None:
         if self._running is not None:
@@ -309,21 +309,20 @@ class SessionBackend:
 
     keeps = True
 
-    def __init__(self, session: Session, shell: Shell, scope: Scope, limit: float | None, notice: str | None) -> None:
-        """With the `limit` that is left of the command's time."""
+    def __init__(self, session: Session, shell: Shell, scope: Scope, command: Command, notice: str | None) -> None:
+        """With the command whose turn it is, and what is left of its time."""
         self.notice = notice
-        self._limit = limit
+        self._command = command
         self._turn: Turn | None = None
         self._session = session
         self._shell = shell
         self._scope = scope
 
-    def at_once(self, command: Command) -> AtOnce | None:
+    def at_once(self) -> AtOnce | None:
         """Run a script that can change nothing, if it ends at once; else `start` goes on with it."""
-        if not self._scope.quiet or command.side:
+        if not self._scope.quiet or self._command.side:
             return None
-        turn = self._begin(command)
-        return turn.at_once()
+        return self._begin(self._command).at_once()
 
     def start(self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None) -> Process:
         assert job is None, "a job has a shell of its own"
@@ -332,8 +331,8 @@ class SessionBackend:
         return turn
 
     def _begin(self, command: Command) -> Turn:
-        if command.timeout != self._limit:
-            command = replace(command, timeout=self._limit)
+        if command.timeout != self._command.timeout:
+            command = replace(command, timeout=self._command.timeout)
         self._turn = Turn(self._session, self._shell, command, self._scope)
         return self._turn
 

@@ -12,15 +12,15 @@ import contextlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, Protocol
 
-from nacre.backends.contained import ContainedProcess
+from nacre.backends.contained_process import ContainedProcess
 from nacre.backends.hub import unwatch, watch
 from nacre.backends.pipes import FULL_PIPE_BYTES, read_now
 from nacre.backends.start_errors import start_error
 from nacre.command import Command
 from nacre.errors import NacreError
-from nacre.process import SIDE, Ending, Listener, Survivor
+from nacre.process import SIDE, AtOnce, Ending, Listener, Survivor
 from nacre.sessions import bootstrap
 from nacre.sessions.checkpoint import DUMP
 from nacre.sessions.framing import Frame
@@ -50,14 +50,6 @@ class Scope:
     """Whether the script is known to leave its shell as it is."""
     lingers: bool = True
     """Whether the start waits a moment for the end."""
-
-
-class AtOnce(NamedTuple):
-    """What a short script came to."""
-
-    code: int
-    stages: tuple[int, ...]
-    data: bytes
 
 
 # What a script left may be about to end: so often it is looked at again before the shell is given up for it.

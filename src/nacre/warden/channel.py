@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import contextlib
 import socket
 
 from nacre.warden import wire
@@ -68,6 +69,12 @@ class Channel:
         taken = self._fds[:count]
         del self._fds[:count]
         return taken
+
+    def close(self) -> None:
+        """Hang up; the descriptor stays, because somebody may poll it."""
+        self.open = False
+        with contextlib.suppress(OSError):
+            self.sock.shutdown(socket.SHUT_RDWR)
 
     def gone(self) -> bool:
         """Whether the caller has hung up; what it may have sent stays to be received."""

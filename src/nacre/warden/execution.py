@@ -13,7 +13,7 @@ import select
 import signal
 import time
 
-from nacre.warden import children, launch, spare
+from nacre.warden import children, launch, spare, wire
 from nacre.warden.channel import Channel
 from nacre.warden.job import Job
 from nacre.warden.memory import MemoryWatch
@@ -57,6 +57,8 @@ class Execution:
         """The file that a session's scripts come in, where its shell leaves notes when nobody else listens."""
         self._socket: int | None = None
         """The caller's end of the socket to a session's shell, held so that the shell never writes to nobody."""
+        self.following: bytes | None = None
+        """The request for the next command, where it came before this one was known to be over; not decoded."""
         self._leader = 0
         """The process whose status is the command's: the shell, or an adopted survivor of one."""
         self._group = 0
@@ -184,17 +186,19 @@ class Execution:
         )
 
     def _offer_spare(self, prepared: launch.Launch) -> None:
-        """Hand the caller the way to the shell's arguments; a shell that cannot be reached is of no use."""
+        """Hand the caller the ways to the shell; one that cannot be reached is of no use."""
         try:
-            memory, at = spare.open_arguments(self._leader)
+            handles, at = spare.open_handles(self._leader, prepared.notes_fd)
         except OSError:
             os.kill(self._leader, signal.SIGKILL)
             os.waitpid(self._leader, 0)
             raise
         try:
-            self._channel.send({"event": "spare", "at": at, "notes": prepared.inherited[0]}, [memory])
+            told = {"event": "spare", "pid": self._leader, "at": at, "notes": prepared.inherited[0]}
+            self._channel.send(told, handles)
         finally:
-            os.close(memory)
+            for fd in handles[:-1]:
+                os.close(fd)
 
     def _close_launch(self) -> None:
         if self._scripts is not None and self._socket is not None:
@@ -210,7 +214,16 @@ class Execution:
     def run(self) -> bool:
         """Serve until nothing is left; True when the caller may send this runner another command."""
         signal.pthread_sigmask(signal.SIG_BLOCK, _CHILD_ENDED)
-        self._wait_for_leader()
+        if self._spare_until is None or self._wait_for_word():
+            self._wait_for_leader()
+            self._serve()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _CHILD_ENDED)
+        # What came meanwhile is of this command, and would wake the next one for nothing.
+        drain_wakeups(self._wakeup)
+        self._close_launch()
+        return self._channel.open
+
+    def _serve(self) -> None:
         while True:
             self._look_at_children()
             self._look_at_clock()
@@ -224,9 +237,41 @@ class Execution:
                     self._read(fd)
                 else:
                     self._listen()
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _CHILD_ENDED)
-        self._close_launch()
-        return self._channel.open
+
+    def _wait_for_word(self) -> bool:
+        """Wait until the caller has something to say of its spare; False when it was all over before.
+
+        A short command is over without a word: its caller has seen the end, and that nothing is left. It then asks for
+        the next. To wake for that end as well would be in the caller's way.
+        """
+        while self._spare_until is not None and self._why is None:
+            ready = self._poll.poll(self._patience())
+            if not ready:
+                return True
+            for fd, _ in ready:
+                if fd == self._wakeup:
+                    drain_wakeups(fd)
+                    return True
+                for body in self._channel.frames():
+                    if wire.starts(body):
+                        self.following = body
+                    else:
+                        self._obey(*self._channel.decode(body))
+            if self.following is not None:
+                return self._is_left()
+            if not self._channel.open:
+                self._hung_up()
+                return True
+        return True
+
+    def _is_left(self) -> bool:
+        """Whether anything is left of a command that its caller takes to be over: that caller is not to be trusted."""
+        _, self._left = children.reap()
+        if self._left:
+            self.following = None
+            self._channel.close()
+            self._hung_up()
+        return self._left
 
     def _wait_for_leader(self) -> None:
         """Wait for the shell's end, or for whatever comes before it.
@@ -387,38 +432,45 @@ class Execution:
 
     def _listen(self) -> None:
         for message, fds in self._channel.receive():
-            match message["op"]:
-                case "go":
-                    self._go(message)
-                case "rest":
-                    # The turn of a session has ended, and its limits with it.
-                    self._limit = self._deadline = None
-                    self._grace = 0.0
-                case "stop":
-                    self._grace = message.get("grace", self._grace)
-                    self._stop("stop")
-                case "signal":
-                    self._signal_group(message["number"])
-                case "survivors":
-                    _, self._left = children.reap()
-                    found = children.survivors(os.getpid()) if self._left else []
-                    self._named = {int(str(one["pid"])): None for one in found}
-                    self._channel.send({"event": "survivors", "left": self._left, "survivors": found})
-                case "keep":
-                    self._keep(message, fds)
+            self._obey(message, fds)
         if not self._channel.open:
-            self._poll.unregister(self._channel.sock)
-            if self._job is None and not self._reported:
-                self._stop("caller gone")
+            self._hung_up()
+
+    def _hung_up(self) -> None:
+        self._poll.unregister(self._channel.sock)
+        if self._job is None and not self._reported:
+            self._stop("caller gone")
+
+    def _obey(self, message: Message, fds: list[int]) -> None:
+        match message["op"]:
+            case "go":
+                self._go(message)
+            case "rest":
+                # The turn of a session has ended, and its limits with it.
+                self._limit = self._deadline = None
+                self._grace = 0.0
+            case "stop":
+                self._grace = message.get("grace", self._grace)
+                self._stop("stop")
+            case "signal":
+                self._signal_group(message["number"])
+            case "survivors":
+                _, self._left = children.reap()
+                found = children.survivors(os.getpid()) if self._left else []
+                self._named = {int(str(one["pid"])): None for one in found}
+                self._channel.send({"event": "survivors", "left": self._left, "survivors": found})
+            case "keep":
+                self._keep(message, fds)
 
     def _go(self, message: Message) -> None:
         """A waiting shell is in use, and has been for a moment: from now on its limits are kept here."""
         self._spare_until = None
         self._grace = message["grace"]
         self._limit = message["timeout"]
+        began = time.monotonic() - message["elapsed"]
         if self._limit is not None:
-            self._deadline = time.monotonic() + self._limit - message["elapsed"]
-        self._channel.send({"event": "started", "pid": self._leader})
+            self._deadline = began + self._limit
+        self._announce_at = began + ANNOUNCE_SECONDS
 
     def _keep(self, message: Message, fds: list[int]) -> None:
         """Read the pipes from now on: into a job's file, or away, so that survivors do not die of SIGPIPE."""

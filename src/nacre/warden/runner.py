@@ -39,10 +39,11 @@ def serve(sock: socket.socket) -> None:
     idle.register(sock, select.POLLIN)
     last: Execution | None = None
     while idle.poll(IDLE_SECONDS * 1000):
-        frames = channel.frames()
+        bodies = channel.frames()
         if not channel.open:
             return
-        for body in frames:
+        while bodies:
+            body = bodies.pop(0)
             if wire.starts_job(body):
                 watch = JobWatch(channel)
                 runs = _watch(watch, wakeup_read, env, body, channel.take_fds())
@@ -58,6 +59,8 @@ def serve(sock: socket.socket) -> None:
                 last = Execution(channel, wakeup_read, env, memory)
                 if not _execute(last, message, fds):
                     return
+                if last.following is not None:
+                    bodies.insert(0, last.following)
             elif message["op"] == "keep" and last is not None:
                 last.keep_late(message, fds)
             else:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 
-from nacre.warden import children, launch
+from nacre.warden import launch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +23,10 @@ GO_FD, TEXT_FD = 110, 111
 ROOM = "__nacre_room"
 # More than nearly any script; a longer one starts its own shell.
 ROOM_BYTES = 16 * 1024
-# The field of /proc/PID/stat, counted from the state, that says where the arguments begin.
-_ARG_START = 45
+# What its caller is handed: memory, state, the runner's children, the process, its notes.
+HANDLES = 5
+# Fields of /proc/PID/stat, counted from the state: whether it waits, where the arguments begin, the exit status.
+_WAITS, _ARG_START, _EXIT_CODE = 32, 45, 49
 
 
 def prepare(shell: str, env: Mapping[bytes, bytes]) -> launch.Launch:
@@ -72,14 +74,48 @@ def preparation(script: str, *, notes_fd: int, prologue: str, stages: bool) -> s
     return "\n".join(lines)
 
 
-def open_arguments(pid: int) -> tuple[int, int]:
-    """The memory of a shell that was just started, and where in it its arguments begin."""
-    memory = os.open(f"/proc/{pid}/mem", os.O_RDWR | os.O_CLOEXEC)
-    fields = children.stat_fields(pid)
-    if len(fields) <= _ARG_START:
-        os.close(memory)
-        raise ProcessLookupError
-    return memory, int(fields[_ARG_START])
+def open_handles(pid: int, notes_fd: int | None) -> tuple[list[int], int]:
+    """What its caller needs to use a shell that was just started, and to see its end without asking anybody.
+
+    The descriptors of its memory, its state, the runner's children, the process itself and its notes; then where in
+    the memory the arguments begin. All but the last are the receiver's to close.
+    """
+    assert notes_fd is not None
+    me = os.getpid()
+    fds: list[int] = []
+    try:
+        fds.append(os.open(f"/proc/{pid}/mem", os.O_RDWR | os.O_CLOEXEC))
+        fds.append(os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC))
+        fds.append(os.open(f"/proc/{me}/task/{me}/children", os.O_RDONLY | os.O_CLOEXEC))
+        fds.append(os.pidfd_open(pid))
+        fields = state_fields(fds[1])
+        if len(fields) <= _EXIT_CODE:
+            raise ProcessLookupError
+    except BaseException:
+        for fd in fds:
+            os.close(fd)
+        raise
+    return [*fds, notes_fd], int(fields[_ARG_START])
+
+
+def state_fields(stat: int) -> list[bytes]:
+    """The fields of an open /proc/PID/stat from the state on; [] when the process is gone."""
+    try:
+        return os.pread(stat, 4096, 0).rpartition(b")")[2].split()
+    except OSError:
+        return []
+
+
+def wait_status(stat: int) -> int | None:
+    """The raw status of a shell that has ended and was not collected; None when it cannot be told.
+
+    To whom the kernel does not trust it shows 0 as the status, as it does of a program with other rights that took the
+    shell's place. The field before tells: of a process that does not run it is 1, but 0 as well to the untrusted.
+    """
+    fields = state_fields(stat)
+    if len(fields) <= _EXIT_CODE or fields[0] != b"Z" or fields[_WAITS] != b"1":
+        return None
+    return int(fields[_EXIT_CODE])
 
 
 def write_arguments(memory: int, at: int, shell: str, script: bytes) -> bool:

@@ -46,6 +46,11 @@ def starts_job(body: bytes) -> bool:
     return body.startswith(b'{"op":"job",')
 
 
+def starts(body: bytes) -> bool:
+    """Whether a frame asks for the start of a command, a job or not."""
+    return body.startswith((b'{"op":"run",', b'{"op":"job",'))
+
+
 class Frames:
     """Collects bytes and gives back whole messages."""
 

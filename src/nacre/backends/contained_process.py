@@ -1,0 +1,361 @@
+"""A command under a runner of the warden, attended on the event loop.
+
+The caller keeps the reading ends of the pipes, so output never passes through the far side; only facts do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+from collections.abc import Mapping
+from typing import Any
+
+from nacre.backends.hub import unwatch, watch
+from nacre.backends.pipes import OUTPUTS, PipeReader, make_pipes, watch_stream
+from nacre.backends.spares import Spare, refill_soon
+from nacre.backends.start_errors import start_error
+from nacre.backends.wardens import Link, warden
+from nacre.command import SIDE_FD, Command
+from nacre.errors import BackendUnavailableError, StartError
+from nacre.process import SIDE, Ending, Listener, Survivor
+from nacre.warden import children, wire
+
+# How long the far side may take to answer a question about a finished command.
+ANSWER_SECONDS = 1.0
+# How long a turn of a session may take before the far side is told of its limits.
+GO_SECONDS = 0.05
+
+
+class ContainedProcess:
+    def __init__(
+        self, link: Link, command: Command, listener: Listener, *, wanted: int = 0, unheard: bool = False
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._link = link
+        self._sock: socket.socket | None = link.sock
+        self._command = command
+        self._listener = listener
+        self._wanted = wanted
+        self._frames = wire.Frames()
+        self._readers: dict[int, PipeReader] = {}
+        self._ended = False
+        self._idle = False
+        self._unheard = unheard
+        """Whether nobody took the request."""
+        self._pid: int | None = None
+        self._pid_start: int | None = None
+        self._answer: asyncio.Future[dict[str, Any]] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    # Starting.
+
+    def ask(self, job: Mapping[str, Any] | None) -> None:
+        """Have the runner start the command."""
+        command = self._command
+        readers, writers = make_pipes(command)
+        request = request_of(command, job=job)
+        passed = [*writers, *readers] if job is not None else writers
+        if job is None:
+            # Everything is in place before the request: the runner wakes on this very processor, and what we did
+            # meanwhile it would wait for.
+            self._watch_all(readers)
+            readers = []
+        self._listen()
+        try:
+            self._link.ask(request, passed, command.env)
+        except (BrokenPipeError, ConnectionResetError):
+            # Nobody took the request. If somebody could say why, that is in the socket and heard in a moment.
+            self._unheard = True
+        except OSError as error:
+            raise start_error("descriptors", error.errno, str(error), command) from error
+        finally:
+            for fd in [*writers, *readers]:
+                os.close(fd)
+
+    def go(self, spare: Spare) -> bool:
+        """Hand the script to a waiting shell; False when it is gone, and nothing was started."""
+        self._watch_all(spare.readers)
+        self._listen()
+        spare.readers = []
+        went = spare.run(self._command)
+        spare.close_handles()
+        if went:
+            self._say_limits(0.0)
+        return went
+
+    def attend(self, readers: list[int]) -> None:
+        """Read and listen for a command that the shell of a session is about to run, or runs."""
+        self._watch_all(readers)
+        self._listen()
+        # Half of all commands end before: only a longer one needs the far side to keep its limits.
+        self._timer = self._loop.call_later(GO_SECONDS, self.tell_limits)
+
+    def attend_spare(self, spare: Spare, elapsed: float, data: bytes) -> None:
+        """The same for a shell started in advance, which runs the command already."""
+        if data:
+            self._listener.output(1, bytearray(data), len(data))
+        self._watch_all(spare.readers)
+        self._listen()
+        spare.readers = []
+        spare.close_handles()
+        self._say_limits(elapsed)
+
+    def go_on(self, reader: int, data: bytes, frames: wire.Frames, messages: list[dict[str, Any]]) -> None:
+        """Attend a command that runs already, with what has come from it and of it meanwhile."""
+        self._frames = frames
+        if data:
+            self._listener.output(1, bytearray(data), len(data))
+        self._watch_all([reader])
+        self._listen()
+        for message in messages:
+            self._handle(message)
+
+    def leave(self) -> list[int]:
+        """Stop attending a shell that goes on: the pipes' ends and the way to its runner are the caller's again."""
+        readers = [fd for reader in self._readers.values() if (fd := reader.take()) is not None]
+        self._readers = {}
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        else:
+            self._say({"op": "rest"})
+        sock, self._sock = self._sock, None
+        if sock is not None:
+            unwatch(self._loop, sock.fileno())
+        return readers
+
+    def drain(self) -> None:
+        """Read what is in the pipes now."""
+        for reader in list(self._readers.values()):
+            reader.drain()
+
+    def tell_limits(self) -> None:
+        """Have the far side keep the limits of a command, if it was not told of them yet."""
+        if self._timer is None:
+            return
+        self._timer.cancel()
+        self._timer = None
+        self._say_limits(GO_SECONDS)
+
+    def _say_limits(self, elapsed: float) -> None:
+        command = self._command
+        self._say({"op": "go", "timeout": command.timeout, "grace": command.grace, "elapsed": elapsed})
+
+    def _listen(self) -> None:
+        assert self._sock is not None
+        self._sock.settimeout(0)
+        watch(self._loop, self._sock.fileno(), self._heard)
+
+    def _watch_all(self, readers: list[int]) -> None:
+        command = self._command
+        streams = [*range(1, OUTPUTS[command.streams] + 1), *([SIDE] if command.side else [])]
+        for stream, fd in zip(streams, readers, strict=True):
+            self._readers[stream] = watch_stream(self._loop, self._listener, stream, fd)
+
+    # Events from the far side.
+
+    def _heard(self) -> None:
+        assert self._sock is not None
+        try:
+            data = self._sock.recv(65536)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._lost("its runner was killed")
+            return
+        for message in self._frames.feed(data):
+            self._handle(message)
+
+    def _handle(self, message: dict[str, Any]) -> None:
+        match message["event"]:
+            case "exited":
+                self._exited(message)
+            case "started":
+                self._pid = message["pid"]
+                self._pid_start = children.start_time(message["pid"])
+                self._listener.started(message["pid"])
+            case "survivors" | "kept":
+                self._pid = message.get("pid", self._pid)
+                if message["event"] == "survivors":
+                    self._idle = not message["left"]
+                if self._answer is not None and not self._answer.done():
+                    self._answer.set_result(message)
+                elif message["event"] == "kept":
+                    self._kept(message)
+            case "failed":
+                self._ended = self._idle = True
+                self._listener.failed(start_error(message["step"], message["errno"], message["reason"], self._command))
+            case "bye":
+                self._lost("its runner went away before it was asked")
+
+    def _kept(self, message: dict[str, Any]) -> None:
+        if "error" in message:
+            self._ended = True
+            self._listener.failed(StartError(f"the job's files could not be made: {message['error']}"))
+        else:
+            self._listener.started(message["pid"])
+
+    def _exited(self, message: dict[str, Any]) -> None:
+        warden.reap_intermediate()
+        self._ended = True
+        self._idle = not message["left"]
+        # What the command wrote before it ended is in the pipe already: it belongs before the exit.
+        self.drain()
+        why = message["why"]
+        self._listener.exited(
+            Ending(
+                pid=message["pid"],
+                code=message.get("code"),
+                signal=message.get("signal"),
+                why="timeout" if why == "timeout" else None if why is None else "stop",
+                forced=message["forced"],
+                stages=tuple(message.get("stages", ())),
+                refused=tuple(message.get("refused", ())),
+                out_of_memory=message.get("outOfMemory", False),
+                left=message["left"],
+                unkillable=tuple(_survivor(entry) for entry in message.get("unkillable", ())),
+            )
+        )
+
+    def _lost(self, reason: str) -> None:
+        assert self._sock is not None
+        unwatch(self._loop, self._sock.fileno())
+        self._sock.close()
+        self._sock = None
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_result({"event": "survivors", "left": False, "survivors": [], "error": reason})
+        if not self._ended:
+            self._ended = True
+            if not warden.ever_ready():
+                self._listener.failed(BackendUnavailableError("the warden could not start"))
+            elif self._unheard:
+                self._listener.failed(StartError("cannot start the command: its runner ended before it was asked"))
+            else:
+                self._end_orphans()
+                self._listener.exited(Ending(pid=self._pid, lost=reason))
+
+    def _end_orphans(self) -> None:
+        """The runner that would have ended the command is gone: end what can still be told to be its own."""
+        if self._pid is None or children.start_time(self._pid) != self._pid_start:
+            return
+        for pid in [*children.descendants(self._pid), self._pid]:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+
+    # Controls.
+
+    def stop(self) -> None:
+        self._say({"op": "stop", "grace": self._command.grace})
+
+    def signal(self, number: int) -> None:
+        self._say({"op": "signal", "number": int(number)})
+
+    async def survivors(self) -> tuple[Survivor, ...]:
+        if self._idle or self._sock is None:
+            return ()
+        answer = await self._ask({"op": "survivors"})
+        return tuple(_survivor(entry) for entry in answer["survivors"])
+
+    def pause(self) -> None:
+        for reader in self._readers.values():
+            reader.pause()
+
+    async def keep(self, job: Mapping[str, Any] | None, *, adopt: int | None = None) -> None:
+        if self._sock is None:
+            return
+        # The side stream, if there is one, is the last.
+        taken = [(stream, fd) for stream, reader in self._readers.items() if (fd := reader.take()) is not None]
+        fds = [fd for _, fd in taken]
+        self._readers = {}
+        aside = sum(stream == SIDE for stream, _ in taken)
+        message: dict[str, Any] = {"op": "keep", "fds": len(fds), "aside": aside}
+        if job is not None:
+            message["job"] = dict(job)
+        if adopt is not None:
+            message["adopt"] = adopt
+            self._ended = self._idle = False
+        answer = self._answer = self._loop.create_future()
+        try:
+            self._link.tell(message, fds)
+            async with asyncio.timeout(ANSWER_SECONDS):
+                kept = await answer
+        except (OSError, TimeoutError) as error:
+            raise BackendUnavailableError("the command's runner did not answer, so it cannot be kept") from error
+        finally:
+            self._answer = None
+            for fd in fds:
+                os.close(fd)
+        if "error" in kept:
+            raise StartError(f"the job's files could not be made: {kept['error']}")
+
+    def _say(self, message: dict[str, Any]) -> None:
+        if self._sock is None:
+            return
+        try:
+            self._sock.send(wire.frame(message))
+        except OSError:
+            return  # the far side is gone: the reader sees the end of the socket and says so
+
+    async def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
+        self._answer = self._loop.create_future()
+        self._say(message)
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                return await self._answer
+        except TimeoutError:
+            return {"event": "survivors", "left": True, "survivors": []}
+        finally:
+            self._answer = None
+
+    def release(self) -> None:
+        self._close_readers()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        sock, self._sock = self._sock, None
+        if sock is None:
+            return
+        unwatch(self._loop, sock.fileno())
+        if self._idle:
+            warden.give(self._link)
+            if self._wanted:
+                refill_soon(self._loop, self._command, self._wanted)
+        else:
+            sock.close()
+
+    def _close_readers(self) -> None:
+        for reader in self._readers.values():
+            reader.close()
+        self._readers = {}
+
+
+def request_of(command: Command, *, job: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    request: dict[str, Any] = {
+        # First, so that a runner knows a job without reading the rest.
+        "op": "run" if job is None else "job",
+        "script": command.script,
+        "shell": command.shell,
+        "cwd": command.cwd,
+        "namesCwd": command.names_cwd,
+        "bashEnv": command.env.get("BASH_ENV"),
+        "timeout": command.timeout,
+        "grace": command.grace,
+        "prologue": command.prologue,
+        "stages": command.stages,
+        "outputs": OUTPUTS[command.streams],
+        "stdin": command.stdin,
+    }
+    if command.side:
+        request["side"] = SIDE_FD
+    if job is not None:
+        request["job"] = dict(job)
+    return request
+
+
+def _survivor(entry: dict[str, Any]) -> Survivor:
+    return Survivor(entry["pid"], tuple(entry["argv"]), entry.get("state", ""))
