@@ -36,7 +36,7 @@ from nacre.policy.approval import Approver, approve, is_guarded, judge
 from nacre.policy.verdict import Verdict
 from nacre.process import AtOnce, Backend, Begun, Ending, LocalBackend
 from nacre.profile import Profile
-from nacre.request import ShellRequest
+from nacre.request import ShellRequest, check_call
 from nacre.result import Exited, Output, ShellResult, TimedOut
 from nacre.settings import Settings
 from nacre.surroundings import environment
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from nacre.sessions.pool import Pool
     from nacre.sessions.session import Session, SessionBackend
 
+# Commands whose plan is remembered; a plan holds the command's text, little more.
+MOST_PLANS = 256
 # How long the artifact store may grow before its age and size are looked at again.
 PRUNE_SECONDS = 600.0
 
@@ -77,6 +79,7 @@ class Engine:
         self._environ = environ
         self._approver = approver
         self._backends: dict[bool, LocalBackend] = {}
+        self._plans: dict[tuple[str, str, float | None, str], tuple[Mapping[str, str], Profile, Plan]] = {}
         self._prune_at = 0.0
 
     @functools.cached_property
@@ -131,6 +134,23 @@ class Engine:
                 return replace(planned, command=replace(planned.command, prologue=prologue))
         return planned
 
+    async def plan_again(self, command: str, timeout: float | None, profile: Profile, *, cwd: str) -> Plan:
+        """The same for a command alone, which an agent runs often: decided once while its surroundings are the same."""
+        key = (profile.contract, command, timeout, cwd)
+        known = self._plans.get(key)
+        environ = environment() if self._environ is None else self._environ
+        if known is not None and known[0] is environ and known[1] is profile:
+            return known[2]
+        check_call(command, timeout=timeout)
+        limit = self.settings.execution.timeout_seconds if timeout is None else timeout
+        planned = await self.prepare(ShellRequest(command=command, timeout=limit), profile, cwd=cwd)
+        # Who was asked may answer otherwise the next time, and a file of rules may change.
+        if self._approver is None and self.settings.policy.rules_file is None:
+            if len(self._plans) >= MOST_PLANS:
+                self._plans.clear()
+            self._plans[key] = (environ, profile, planned)
+        return planned
+
     def watches(self, command: str, profile: Profile) -> bool:
         """Whether the guard looks at the command while it runs, which it can only where we start it."""
         return is_guarded(profile, self.settings.policy) and _prologue(command) is not None
@@ -161,6 +181,18 @@ class Engine:
         planned = await self.prepare(request, profile, cwd=cwd)
         if session is not None:
             return await self.run_in(session, planned, profile, live=live)
+        return await self.run_planned(planned, profile, live=live, passthrough=passthrough, backend=backend)
+
+    async def run_planned(
+        self,
+        planned: Plan,
+        profile: Profile,
+        *,
+        live: LiveTail | None = None,
+        passthrough: Passthrough | None = None,
+        backend: Backend | None = None,
+    ) -> ShellResult:
+        """Run a command that was judged and planned."""
         sinks = Sinks(live, passthrough)
         try:
             if backend is not None:
@@ -409,17 +441,20 @@ def _prologue(command: str) -> str | None:
 
 def _entry(result: ShellResult) -> dict[str, Any]:
     """The facts of a result for the log: sizes, never content."""
-    outputs = [result.output, *([result.stderr] if result.stderr is not None else [])]
+    output, stderr = result.output, result.stderr
     entry: dict[str, Any] = {
         "outcome": type(result.outcome).__name__.lower(),
         "exitCode": result.exit_code,
-        **_measures(result.elapsed, outputs),
+        "durationMs": round(result.elapsed * 1000, 3),
+        "stdoutBytes": output.total_bytes,
+        "stderrBytes": None if stderr is None else stderr.total_bytes,
     }
     if result.survivors:
         entry["survivors"] = [{"pid": one.pid, "argv": list(one.argv)} for one in result.survivors]
     if result.notices:
         entry["notices"] = list(result.notices)
-    if artifacts := [output.artifact.id for output in outputs if output.artifact is not None]:
+    artifacts = [one.artifact.id for one in (output, stderr) if one is not None and one.artifact is not None]
+    if artifacts:
         entry["artifacts"] = artifacts
     return entry
 

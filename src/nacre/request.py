@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
@@ -101,3 +102,23 @@ def check_env(env: object) -> None:
                 "which is not text",
                 field="env",
             ) from error
+
+
+def check_call(command: object, *, timeout: object = None, env: Mapping[str, str] | None = None) -> None:
+    """Refuse arguments with which nothing can be run, by the name of the field."""
+    if not isinstance(command, str):
+        raise InvalidRequestError(f"command must be a string, got {type(command).__name__}", field="command")
+    check_command(command)
+    if timeout is not None:
+        check_timeout(timeout)
+    if env is not None:
+        check_env(env)
+
+
+def check_timeout(timeout: object) -> None:
+    """Refuse what no clock can count."""
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
+        raise InvalidRequestError(f"timeout must be a number of seconds above 0, got {timeout!r}", field="timeout")
+    # A whole number can be too large for the clock's float, which is as good as infinite.
+    if timeout > sys.float_info.max:
+        raise InvalidRequestError("timeout must be finite; give a large number of seconds", field="timeout")

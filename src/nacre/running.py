@@ -5,19 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import sys
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from nacre import config
 from nacre import engine as engines
-from nacre.errors import InvalidRequestError
 from nacre.execution.capture import Passthrough
 from nacre.output.decode import CHARACTER_BYTES
 from nacre.output.view import HEAD_BYTES, INLINE_BYTES, TAIL_BYTES, head_and_tail
 from nacre.profile import CaptureShape, Profile
-from nacre.request import ShellRequest, check_command, check_env
+from nacre.request import ShellRequest, check_call
 from nacre.result import ShellResult
 from nacre.settings import Settings
 
@@ -72,32 +70,16 @@ async def run_with(
     passthrough: Passthrough | None = None,
 ) -> ShellResult:
     """Run a command with a profile of the caller's choice."""
-    check_call(command, timeout=timeout, env=env)
+    if timeout is not None or env is not None or not isinstance(command, str):
+        check_call(command, timeout=timeout, env=env)
     directory = os.path.abspath(cwd) if cwd is not None else config.working_directory()
     engine = engines.from_environment(settings=settings)
+    if env is None:
+        planned = await engine.plan_again(command, timeout, profile, cwd=directory)
+        return await engine.run_planned(planned, profile, passthrough=passthrough)
     limit = engine.settings.execution.timeout_seconds if timeout is None else timeout
     request = ShellRequest(command=command, timeout=limit, env=env)
     return await engine.run(request, profile, cwd=directory, passthrough=passthrough)
-
-
-def check_call(command: object, *, timeout: object, env: Mapping[str, str] | None) -> None:
-    """Refuse arguments with which nothing can be run, by the name of the field."""
-    if not isinstance(command, str):
-        raise InvalidRequestError(f"command must be a string, got {type(command).__name__}", field="command")
-    check_command(command)
-    if timeout is not None:
-        check_timeout(timeout)
-    if env is not None:
-        check_env(env)
-
-
-def check_timeout(timeout: object) -> None:
-    """Refuse what no clock can count."""
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
-        raise InvalidRequestError(f"timeout must be a number of seconds above 0, got {timeout!r}", field="timeout")
-    # A whole number can be too large for the clock's float, which is as good as infinite.
-    if timeout > sys.float_info.max:
-        raise InvalidRequestError("timeout must be finite; give a large number of seconds", field="timeout")
 
 
 def run_sync(command: str, **options: Any) -> ShellResult:

@@ -14,16 +14,13 @@ from nacre import engine as engines
 from nacre.errors import BackendUnavailableError
 from nacre.execution.capture import Passthrough
 from nacre.planning.plan import Plan
-from nacre.request import ShellRequest
+from nacre.request import ShellRequest, check_call
 from nacre.result import ShellResult
-from nacre.running import PROFILE, check_call
+from nacre.running import PROFILE
 from nacre.sessions import session as sessions
 from nacre.settings import Settings
-from nacre.surroundings import environment
 
 _PROFILE = replace(PROFILE, contract="session", persists=True)
-# Plans that are remembered: each is a few hundred bytes and the command.
-MOST_PLANS = 256
 _numbers = itertools.count(1)
 
 
@@ -49,7 +46,6 @@ class Session:
         self._engine: engines.Engine | None = None
         self._ending: weakref.finalize[..., Session] | None = None
         self._inner: sessions.Session | None = None
-        self._plans: dict[tuple[str, float | None, str], tuple[Mapping[str, str], Plan]] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -83,16 +79,10 @@ class Session:
         if cwd is not None or env is not None:
             planned = await self._prepare(engine, command, timeout, session.cwd, cwd, env)
             return await engine.run_in(session, planned, _PROFILE)
-        # An agent's commands come again, and nothing about them is decided anew while their surroundings are the same.
-        key = (command, timeout, session.cwd)
-        environ, known = self._plans.get(key, (None, None))
-        # A rule file may have changed since.
-        if known is None or environ is not environment() or engine.settings.policy.rules_file is not None:
-            known = await self._prepare(engine, command, timeout, session.cwd, None, None)
-            if len(self._plans) >= MOST_PLANS:
-                self._plans.clear()
-            self._plans[key] = (environment(), known)
-        return await engine.run_in(session, known, _PROFILE)
+        if timeout is not None or not isinstance(command, str):
+            check_call(command, timeout=timeout)
+        planned = await engine.plan_again(command, timeout, _PROFILE, cwd=session.cwd)
+        return await engine.run_in(session, planned, _PROFILE)
 
     async def run_request(self, request: ShellRequest, *, passthrough: Passthrough | None = None) -> ShellResult:
         """Run what a surface has made of a command: what is judged may differ from what is run.

@@ -17,9 +17,8 @@ from nacre.errors import InvalidRequestError
 from nacre.output.capture import EVERYTHING, Captured, Selection
 from nacre.output.decode import CHARACTER_BYTES, decode, fit_tail
 from nacre.profile import CaptureShape, Profile
-from nacre.request import ShellRequest, check_command, check_env
+from nacre.request import ShellRequest, check_command, check_env, check_timeout
 from nacre.result import Output, ShellResult, Truncation
-from nacre.running import check_timeout
 
 # For callers that set no limit: longer than an evaluation, so that even a forgotten program ends.
 NO_LIMIT_SECONDS = 7 * 24 * 3600.0

@@ -111,13 +111,12 @@ class Spare:
 
     def run(self, command: Command) -> bool:
         """Hand over the script; the shell goes at once. False when the shell is not there any more."""
-        text = os.fsencode(
-            far.preparation(command.script, notes_fd=self._notes_fd, prologue=command.prologue, stages=command.stages)
-        )
+        script = command.script
+        text = far.handed(script, notes_fd=self._notes_fd, prologue=command.prologue, stages=command.stages)
         try:
             # Positioned: the shell shares this descriptor's offset and reads from where it stands.
-            os.pwrite(self._text, text + b"\0", 0)
-            if not far.write_arguments(self._memory, self._at, self._shell, os.fsencode(command.script)):
+            os.pwrite(self._text, text, 0)
+            if not far.write_arguments(self._memory, self._at, self._shell, script):
                 return False
             self._go.send(b"\n")
         except OSError:
@@ -187,7 +186,9 @@ class Spares:
     def take(self, command: Command) -> Spare | None:
         """A fresh spare for this command, if there is one."""
         with self._lock:
-            for spare in [one for one in self._shelf if one.fits(command)]:
+            for spare in list(self._shelf):
+                if not spare.fits(command):
+                    continue
                 usable = spare.look()
                 if usable is False:
                     continue  # it is still being started; another may be ready

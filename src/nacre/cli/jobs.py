@@ -113,7 +113,7 @@ def _spell(key: str, value: Any) -> str:
 def _wait(table: JobTable, job_id: str, *, timeout: float | None, as_json: bool) -> int:
     if timeout is not None:
         # The engine comes along; the other verbs need not wait for it.
-        from nacre.running import check_timeout
+        from nacre.request import check_timeout
 
         check_timeout(timeout)
     job = table.get(job_id)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from nacre.cli.interruption import Interruption
 from nacre.dataclass import replace
 from nacre.errors import InvalidRequestError
+from nacre.request import check_timeout
 from nacre.result import Exited, Lost, ShellResult, Signalled, Stopped, TimedOut
-from nacre.running import PROFILE, check_timeout, run_with
+from nacre.running import PROFILE, run_with
 
 if TYPE_CHECKING:
     import argparse

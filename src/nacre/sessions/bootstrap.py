@@ -2,7 +2,8 @@
 
 The loop is unrolled instead of written as `while`: in a loop a script's own `break` would end ours. The whole text is
 one line, so a script's line numbers are those of `bash -c`. What the shell reads and writes for us is on descriptors
-that are closed while a script runs; bash keeps its copies of them from every child.
+that no program gets: bash saves what a redirection replaces under another number, closed on exec, and the loop runs in
+such a redirection and uses these.
 """
 
 from __future__ import annotations
@@ -10,11 +11,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from nacre.command import SIDE_FD
+from nacre.warden import spare
 from nacre.warden.launch import quoted
-from nacre.warden.spare import GO_FD
-from nacre.warden.spare import TEXT_FD as SCRIPT_FD
 
-OUTPUT_FD = 113
+# Where bash saves what it was started with: above the number that the redirection copies from, lowest first.
+GO_FD, SCRIPT_FD, OUTPUT_FD = SIDE_FD + 1, SIDE_FD + 2, SIDE_FD + 3
+_LOW_OUTPUT_FD = 113
+_SAVED = (
+    f"{spare.GO_FD}<&{SIDE_FD} {spare.TEXT_FD}<&{SIDE_FD} {_LOW_OUTPUT_FD}>&1 {_LOW_OUTPUT_FD}>&{SIDE_FD} "
+    f"{spare.GO_FD}<&- {spare.TEXT_FD}<&- {_LOW_OUTPUT_FD}>&-"
+)
 
 # How often the shell can be asked for something before it is replaced. In three rounds, because bash holds what it
 # reads of each: every page of its memory is a cost for each program that it forks.
@@ -36,13 +42,12 @@ _ANEW = f'builtin eval "${{__nacre[{_ROUND}]}}";'
 # The loop writes nowhere. An `exit` in a script undoes the redirections before it runs an EXIT trap, which is heard.
 DRIVER = (
     f"__nacre=([{_NUDGE}]= [{_STATUS}]=0 [{_STAGES}]= [{_LOOP}]='{_TURN * _INNER}' [{_ROUND}]='{_AGAIN * _MIDDLE}');"
-    f"builtin eval '{_ANEW * _OUTER}' {OUTPUT_FD}>&1 >/dev/null 2>/dev/null"
+    f"builtin eval '{_ANEW * _OUTER}' {_SAVED} >/dev/null 2>/dev/null"
 )
 
 # Where the run-time guard says what it has refused: after the script, in its file.
 _NOTES_FD = 114
-_OPEN = f">&{OUTPUT_FD} 2>&{OUTPUT_FD}"
-_CLOSE = f"{GO_FD}<&- {SCRIPT_FD}<&- {OUTPUT_FD}>&-"
+_OPEN = f">&{OUTPUT_FD} 2>&1"
 _CLOSE_SIDE = f"{SIDE_FD}>&-"
 # In the script's own last line, because after the eval the codes are the eval's. The group keeps it out of a trace.
 STAGES = f'\n{{ __nacre[{_STAGES}]="$? ${{PIPESTATUS[@]}}"; }} 2>/dev/null'
@@ -117,7 +122,7 @@ def turn(
     notes = f" {_NOTES_FD}>>/dev/fd/{SCRIPT_FD}" if guarded else ""
     # `builtin eval` alone would not hand the variables on to programs.
     script = f"{variables}{_SCRIPT.replace('builtin', 'builtin command', 1)}" if variables else _SCRIPT
-    run = f"{script} {_OPEN}{notes} {_CLOSE}{'' if side else f' {_CLOSE_SIDE}'}"
+    run = f"{script} {_OPEN}{notes}{'' if side else f' {_CLOSE_SIDE}'}"
     status = f"${{__nacre[{_STAGES}]:-$?}}" if stages else "$?"
     if loud:
         # It may have replaced the standard input.
@@ -132,14 +137,14 @@ def turn(
 
 # Most turns are nothing but this: it is made once.
 _NONCE = "@"
-_QUIET_TURN = f"{_SCRIPT} {_OPEN} {_CLOSE} {_CLOSE_SIDE};__nacre[{_STATUS}]=$?;{_brief_frame(_NONCE)}"
+_QUIET_TURN = f"{_SCRIPT} {_OPEN} {_CLOSE_SIDE};__nacre[{_STATUS}]=$?;{_brief_frame(_NONCE)}"
 
 
 def exit_trap(nonce: str, code: int) -> str:
     """Run the script's EXIT trap, whose definition is handed over in the script's place, as at the end of `bash -c`."""
     return (
         'builtin trap - EXIT;builtin eval "__nacre_trap=(${__nacre[1]})";'
-        f'builtin eval "builtin unset -v __nacre_trap;(builtin exit {code});${{__nacre_trap[2]}}" {_OPEN} {_CLOSE} '
+        f'builtin eval "builtin unset -v __nacre_trap;(builtin exit {code});${{__nacre_trap[2]}}" {_OPEN} '
         f"{_CLOSE_SIDE};"
         f"{_frame(nonce, _ENDED)}"
     )

@@ -8,11 +8,10 @@ shell, so that from there on it is an ordinary command whose shell has exited.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple, Protocol
 
 from nacre.backends.contained_process import ContainedProcess
 from nacre.backends.hub import unwatch, watch
@@ -37,8 +36,7 @@ class Keeper(Protocol):
     def turn_over(self, shell: Shell, fate: Fate, frame: Frame | None) -> None: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class Scope(NamedTuple):
     """What holds for one turn only, and what stays."""
 
     env: Mapping[str, str] | None = None
@@ -95,7 +93,7 @@ class Turn:
             frame = self._early = shell.heard()
         except EOFError:
             return None
-        if frame is None or frame.exit_trap or not frame.codes:
+        if frame is None or frame.exit_trap or not (codes := frame.codes):
             return None
         try:
             self._read = os.read(shell.output, FULL_PIPE_BYTES)
@@ -107,8 +105,7 @@ class Turn:
         if not shell.is_alone(frame.last):
             return None
         self._finish("waits")
-        code, *stages = frame.codes
-        return AtOnce(code, tuple(stages), self._read)
+        return AtOnce(codes[0], tuple(codes[1:]), self._read)
 
     def start(self, listener: Listener) -> None:
         """Hand the script over, if it was not yet; returns when it has been, or when a short one has ended."""
@@ -148,9 +145,10 @@ class Turn:
             self._say(text, script)
 
     def _say(self, text: Callable[[str], str], *parts: str) -> None:
-        # A shell that is gone is seen at the socket; its runner says how it ended.
-        with contextlib.suppress(OSError):
+        try:
             self._shell.tell(text, *parts)
+        except OSError:
+            return  # a shell that is gone is seen at the socket; its runner says how it ended
 
     def _attend(self) -> None:
         global _attended
@@ -188,7 +186,7 @@ class Turn:
     def _take(self, frame: Frame) -> None:
         if self._frame is not None:
             # The EXIT trap has been run: the status stays the script's.
-            frame = replace(self._frame, cwd=frame.cwd, last=frame.last)
+            frame = self._frame._replace(cwd=frame.cwd, last=frame.last)
         elif frame.exit_trap:
             self._frame = frame
             code = frame.codes[0] if frame.codes else 0

@@ -40,7 +40,7 @@ def prepare(shell: str, env: Mapping[bytes, bytes]) -> launch.Launch:
         prepared.inherited.append(text_fd)
         # What `$_` is in a new shell.
         last = os.fsdecode(env.get(b"_", b"")) or name
-        launch.fill(text_fd, _loader(text_fd, last))
+        launch.fill(text_fd, _loader(text_fd, write_end, last))
     except BaseException:
         prepared.close()
         raise
@@ -49,29 +49,31 @@ def prepare(shell: str, env: Mapping[bytes, bytes]) -> launch.Launch:
     return prepared
 
 
-def _loader(text_fd: int, last: str) -> str:
+def _loader(text_fd: int, notes_fd: int, last: str) -> str:
+    """What the shell does when it is set up: it waits, takes its script, and leaves nothing of ours behind.
+
+    All that can be is read before the wait, because bash reads a line when it comes to it.
+    """
+    text = f"${{{ROOM}[1]}}"
     return (
         f"exec {text_fd}<&-\n"
         # Before that version no text can be read up to its NUL.
         "((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)) || exit\n"
         f"builtin printf r >&{GO_FD} && builtin read -r -u {GO_FD} {ROOM}"
         f" && builtin mapfile -d '' -t -u {TEXT_FD} {ROOM} && exec {GO_FD}<&- {TEXT_FD}<&-"
-        f' && builtin eval "${{{ROOM}[0]}}"; : {launch.quoted(last)}\n'
+        f" && {{ SECONDS=0 BASH_EXECUTION_STRING=${{{ROOM}[0]}};"
+        f' if [[ {text} ]]; then builtin eval "{text}"; else exec {notes_fd}>&-; fi;'
+        f" builtin unset -v {ROOM} BASH_ENV; }};"
+        f" : {launch.quoted(last)}\n"
     )
 
 
-def preparation(script: str, *, notes_fd: int, prologue: str, stages: bool) -> str:
-    """What the shell does before its script, so that it finds what a new one would find."""
-    lines = [
-        f"builtin unset -v {ROOM} BASH_ENV",
-        "SECONDS=0",
-        f"BASH_EXECUTION_STRING={launch.quoted(script)}",
-    ]
+def handed(script: str, *, notes_fd: int, prologue: str, stages: bool) -> bytes:
+    """What the shell takes: its script, and a text to run before it where there is one."""
+    texts = [script]
     if stages or prologue:
-        lines += launch.prologue_lines(prologue, notes_fd, stages=stages)
-    else:
-        lines.append(f"exec {notes_fd}>&-")
-    return "\n".join(lines)
+        texts.append("\n".join(launch.prologue_lines(prologue, notes_fd, stages=stages)))
+    return os.fsencode("\0".join(texts)) + b"\0"
 
 
 def open_handles(pid: int, notes_fd: int | None) -> tuple[list[int], int]:
@@ -118,11 +120,11 @@ def wait_status(stat: int) -> int | None:
     return int(fields[_EXIT_CODE])
 
 
-def write_arguments(memory: int, at: int, shell: str, script: bytes) -> bool:
+def write_arguments(memory: int, at: int, shell: str, script: str) -> bool:
     """Put the script where the shell will look for it; False when the shell is gone.
 
     The names before it are joined to it with blanks, so that `ps` shows all of it: the kernel shows what was written
     over as one string.
     """
-    text = os.fsencode(os.path.basename(shell)) + b" -c " + script + b"\0"
+    text = os.fsencode(f"{shell[shell.rfind('/') + 1 :]} -c {script}\0")
     return os.pwrite(memory, text, at) == len(text)
