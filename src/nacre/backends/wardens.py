@@ -50,10 +50,12 @@ def unsupported_reason() -> str | None:
 class Link:
     """The way to one runner, and what it has been told already."""
 
-    __slots__ = ("__weakref__", "_ready", "env", "sock")
+    __slots__ = ("__weakref__", "_far", "_ready", "env", "sock")
 
-    def __init__(self, sock: socket.socket) -> None:
+    def __init__(self, sock: socket.socket, far: socket.socket) -> None:
         self.sock = sock
+        self._far: socket.socket | None = far
+        """The runner's end, until there is one: it is forked with its first request."""
         self.env: Mapping[str, str] | None = None
         """The environment that the runner has; sent again only when it is another one."""
         self._ready = select.poll()
@@ -61,6 +63,13 @@ class Link:
 
     def ask(self, request: Mapping[str, Any], fds: list[int], env: Mapping[str, str]) -> None:
         """Send a request with its descriptors, and the environment if the runner has another one."""
+        if self._far is not None:
+            warden.fork(self._far, request, fds, env)
+            self._far.close()
+            self._far = None
+            self.env = env
+            self.sock.settimeout(0)
+            return
         message = {**request, "fds": len(fds)}
         if self.env is not env:
             message["env"] = dict(env)
@@ -69,11 +78,8 @@ class Link:
 
     def tell(self, message: Mapping[str, Any], fds: list[int]) -> None:
         """Send a whole message with descriptors, however long it is."""
-        data = memoryview(wire.frame(dict(message)))
         self.sock.settimeout(None)
-        sent = socket.send_fds(self.sock, [data], fds)
-        while sent < len(data):
-            sent += self.sock.send(data[sent:])
+        _send(self.sock, message, fds)
         self.sock.settimeout(0)
 
     def wait(self, milliseconds: int) -> bool:
@@ -87,8 +93,17 @@ class Link:
         except OSError:
             return b""
 
+    def fork(self) -> None:
+        """Have the runner forked before there is a request."""
+        assert self._far is not None
+        warden.fork(self._far, {"op": "fork"}, [], None)
+        self._far.close()
+        self._far = None
+
     def close(self) -> None:
         self.sock.close()
+        if self._far is not None:
+            self._far.close()
 
 
 class Warden:
@@ -98,6 +113,8 @@ class Warden:
         self._lock = threading.Lock()
         self._control: socket.socket | None = None
         self._ready = False
+        self._env: Mapping[str, str] | None = None
+        """The environment that the warden has; a runner has it from there."""
         self._intermediate: subprocess.Popen[bytes] | None = None
         self._idle: list[Link] = []
         self._live: weakref.WeakSet[Link] = weakref.WeakSet()
@@ -110,15 +127,17 @@ class Warden:
                 if is_quiet(link.sock):
                     return link
                 link.close()
-            return self._fork_runner()
+            return self._new_link()
 
     def warm(self) -> None:
         """Start the warden and a runner ahead of the first command, so that they load while their caller does."""
-        with self._lock:
-            if self._control is None and unsupported_reason() is None:
-                # If it cannot be started, the command that needs it says so.
-                with contextlib.suppress(BackendUnavailableError):
-                    self._idle.append(self._fork_runner())
+        if self._control is not None or unsupported_reason() is not None:
+            return
+        # If it cannot be started, the command that needs it says so.
+        with contextlib.suppress(BackendUnavailableError):
+            link = self.take()
+            link.fork()
+            self.give(link)
 
     def give(self, link: Link) -> None:
         """Take back the way to a runner that is idle again."""
@@ -128,30 +147,37 @@ class Warden:
                 return
         link.close()
 
-    def _fork_runner(self) -> Link:
-        near, far = socket.socketpair()
-        try:
+    def _new_link(self) -> Link:
+        if self._control is None:
+            self._start()
+        link = Link(*socket.socketpair())
+        self._live.add(link)
+        return link
+
+    def fork(
+        self, far: socket.socket, request: Mapping[str, Any], fds: list[int], env: Mapping[str, str] | None
+    ) -> None:
+        """Have a runner forked at this end of a socket, with its first request."""
+        message = {**request, "fds": 1 + len(fds)}
+        with self._lock:
             for _ in range(2):
                 if self._control is None:
                     self._start()
                 assert self._control is not None
+                if env is not None and self._env is not env:
+                    message["env"] = dict(env)
                 try:
-                    socket.send_fds(self._control, [b"r"], [far.fileno()])
+                    _send(self._control, message, [far.fileno(), *fds])
                 except (BrokenPipeError, ConnectionResetError):
                     # The warden was killed. Running commands have runners of their own; the next needs a new warden.
                     self._control.close()
-                    self._control = None
+                    self._control = self._env = None
                     self._wait_for_intermediate()
                     continue
-                link = Link(near)
-                self._live.add(link)
-                return link
-            raise BackendUnavailableError("the warden ended as soon as it was started; see `nacre doctor`")
-        except BaseException:
-            near.close()
-            raise
-        finally:
-            far.close()
+                if env is not None:
+                    self._env = env
+                return
+        raise BackendUnavailableError("the warden ended as soon as it was started; see `nacre doctor`")
 
     def _start(self) -> None:
         near, far = socket.socketpair()
@@ -174,6 +200,7 @@ class Warden:
         finally:
             far.close()
         self._control = near
+        self._env = None
         self._ready = False
 
     def ever_ready(self) -> bool:
@@ -213,6 +240,13 @@ class Warden:
         if self._control is not None:
             self._control.close()
         self.__init__()  # type: ignore[misc]
+
+
+def _send(sock: socket.socket, message: Mapping[str, Any], fds: list[int]) -> None:
+    data = memoryview(wire.frame(dict(message)))
+    sent = socket.send_fds(sock, [data], fds)
+    while sent < len(data):
+        sent += sock.send(data[sent:])
 
 
 def is_quiet(sock: socket.socket) -> bool:

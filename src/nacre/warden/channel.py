@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from nacre.warden.wire import Message
 
+# More than most messages have; what is larger would be mapped, and given back, for each of them.
+RECEIVE_BYTES = 65536
 # More than any message carries: two streams, each with both ends.
 MAX_FDS = 16
 _ANCILLARY_BYTES = socket.CMSG_SPACE(MAX_FDS * array.array("i").itemsize)
@@ -53,7 +55,7 @@ class Channel:
 
     def frames(self) -> list[bytes]:
         """The same, not decoded."""
-        data, fds = receive_fds(self.sock, 1 << 20)
+        data, fds = receive_fds(self.sock, RECEIVE_BYTES)
         self._fds += fds
         if not data:
             self.open = False
@@ -69,6 +71,10 @@ class Channel:
         taken = self._fds[:count]
         del self._fds[:count]
         return taken
+
+    def keep_fds(self, fds: list[int]) -> None:
+        """Have them taken later, as if they had come over this socket."""
+        self._fds += fds
 
     def close(self) -> None:
         """Hang up; the descriptor stays, because somebody may poll it."""

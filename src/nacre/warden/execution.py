@@ -52,6 +52,11 @@ class Execution:
         self._poll = select.poll()
         self._poll.register(channel.sock, select.POLLIN)
         self._poll.register(wakeup, select.POLLIN)
+        self._request: Message = {}
+        self._fds: list[int] = []
+        """What came with the request, until the shell has it."""
+        self._actions: list[launch.FileAction] = []
+        self._full_env: dict[bytes, bytes] = {}
         self._launch: launch.Launch | None = None
         self._scripts: int | None = None
         """The file that a session's scripts come in, where its shell leaves notes when nobody else listens."""
@@ -97,48 +102,70 @@ class Execution:
 
     # Starting.
 
-    def start(self, request: Message, fds: list[int]) -> bool:
-        """Start the command; on failure say at which step and why, and give everything back."""
+    def prepare(self, request: Message, fds: list[int]) -> bool:
+        """Make ready what the start needs; on failure say why, and give everything back."""
+        self._request = request
+        self._fds = fds
         is_spare = "spare" in request
-        # A shell that waits for its script, and for its limits: one started in advance, or a session's.
-        waits = is_spare or "session" in request
-        writers, ends = fds, fds[request["outputs"] + ("side" in request) :] if waits else []
+        try:
+            prepared = self._launch = (
+                spare.prepare(request["shell"], self._env) if is_spare else launch.prepare_request(request)
+            )
+        except (OSError, ValueError) as error:
+            self._failed("descriptors", error)
+            return False
+        actions = launch.file_actions(prepared, fds, request)
+        env = launch.environment(prepared, self._env, request)
+        if ends := self._ends():
+            actions += [
+                (os.POSIX_SPAWN_DUP2, ends[0], spare.GO_FD),
+                (os.POSIX_SPAWN_DUP2, ends[1], spare.TEXT_FD),
+            ]
+        if is_spare:
+            # The first variable lies right behind the arguments.
+            env = {os.fsencode(spare.ROOM): b"." * spare.ROOM_BYTES, **env}
+        self._actions, self._full_env = actions, env
+        return True
+
+    def _ends(self) -> list[int]:
+        """Of a shell that waits for its script, and for its limits: its end of the socket, and what comes with it."""
+        request = self._request
+        waits = "spare" in request or "session" in request
+        return self._fds[request["outputs"] + ("side" in request) :] if waits else []
+
+    def start(self) -> bool:
+        """Start what was prepared; on failure say at which step and why, and give everything back."""
+        request, prepared = self._request, self._launch
+        assert prepared is not None
+        is_spare = "spare" in request
         step = "cwd"
         try:
             os.chdir(request["cwd"])
             if self._channel.gone():
                 # A hung file system can hold us until the caller has been told that nothing was started.
                 raise ConnectionAbortedError
-            step = "descriptors"
-            if is_spare:
-                self._launch = spare.prepare(request["shell"], self._env)
-            else:
-                self._launch = launch.prepare(
-                    request["shell"],
-                    request["script"],
-                    bash_env=request["bashEnv"],
-                    prologue=request["prologue"],
-                    stages=request["stages"],
-                )
             step = "shell"
-            self._leader = self._group = self._spawn(self._launch, writers, ends, request)
+            self._leader = self._group = os.posix_spawn(
+                prepared.path,
+                prepared.argv,
+                self._full_env,
+                file_actions=self._actions,
+                setsid=True,
+                setsigmask=(),
+                setsigdef=ignored_signals(),
+            )
             if is_spare:
                 step = "spare"
-                self._offer_spare(self._launch)
+                self._offer_spare(prepared)
         except (OSError, ValueError) as error:
-            self._close_launch()
-            for fd in [] if is_spare else ends[1:]:
-                os.close(fd)
-            number = error.errno if isinstance(error, OSError) else None
-            self._channel.send({"event": "failed", "step": step, "errno": number, "reason": str(error)})
+            self._failed(step, error)
             return False
-        finally:
-            for fd in writers:
-                if is_spare or fd not in ends[1:]:
-                    os.close(fd)
-        self._launch.close_inherited()
+        ends = self._ends()
         if ends and not is_spare:
             self._scripts, self._socket = ends[1:]
+            self._fds = [fd for fd in self._fds if fd not in ends[1:]]
+        self._give_back()
+        prepared.close_inherited()
         now = time.monotonic()
         if ends:
             self._spare_until = now + SPARE_SECONDS if is_spare else None
@@ -148,6 +175,21 @@ class Execution:
         self._announce_at = now + ANNOUNCE_SECONDS
         self._grace = request["grace"]
         return True
+
+    def _failed(self, step: str, error: OSError | ValueError) -> None:
+        self.discard()
+        number = error.errno if isinstance(error, OSError) else None
+        self._channel.send({"event": "failed", "step": step, "errno": number, "reason": str(error)})
+
+    def discard(self) -> None:
+        """Give back what was made ready and is not started here."""
+        self._close_launch()
+        self._give_back()
+
+    def _give_back(self) -> None:
+        for fd in self._fds:
+            os.close(fd)
+        self._fds = []
 
     def take_over(self, request: Message, watch: JobWatch) -> None:
         """Go on with a job from the moment when more than output comes from it."""
@@ -163,27 +205,6 @@ class Execution:
         self._attend(watch.readers)
         if watch.stop_requested:
             self.request_stop()
-
-    def _spawn(self, prepared: launch.Launch, writers: list[int], ends: list[int], request: Message) -> int:
-        actions = launch.file_actions(prepared, writers, request)
-        env = launch.environment(prepared, self._env, request)
-        if ends:
-            actions += [
-                (os.POSIX_SPAWN_DUP2, ends[0], spare.GO_FD),
-                (os.POSIX_SPAWN_DUP2, ends[1], spare.TEXT_FD),
-            ]
-        if "spare" in request:
-            # The first variable lies right behind the arguments.
-            env = {os.fsencode(spare.ROOM): b"." * spare.ROOM_BYTES, **env}
-        return os.posix_spawn(
-            prepared.path,
-            prepared.argv,
-            env,
-            file_actions=actions,
-            setsid=True,
-            setsigmask=(),
-            setsigdef=ignored_signals(),
-        )
 
     def _offer_spare(self, prepared: launch.Launch) -> None:
         """Hand the caller the ways to the shell; one that cannot be reached is of no use."""

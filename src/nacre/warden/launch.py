@@ -82,6 +82,17 @@ def environment(launch: Launch, env: Mapping[bytes, bytes], request: Message) ->
     return full
 
 
+def prepare_request(request: Message) -> Launch:
+    """Build the launch that a request asks for; raises OSError when no descriptor can be had."""
+    return prepare(
+        request["shell"],
+        request["script"],
+        bash_env=request["bashEnv"],
+        prologue=request["prologue"],
+        stages=request["stages"],
+    )
+
+
 def prepare(shell: str, script: str, *, bash_env: str | None, prologue: str, stages: bool) -> Launch:
     """Build the launch of a script; raises OSError when no descriptor can be had.
 

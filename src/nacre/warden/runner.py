@@ -25,39 +25,77 @@ if TYPE_CHECKING:
 IDLE_SECONDS = 30.0
 
 
-def serve(sock: socket.socket) -> None:
+class First:
+    """A runner before its fork: what it is to begin with, made where memory need not be copied to be written.
+
+    Reading a request, its environment above all, touches hundreds of pages; the zygote does it for all its runners.
+    """
+
+    __slots__ = ("channel", "env", "execution", "job", "memory", "wakeup", "wakeup_end")
+
+    def __init__(self, sock: socket.socket, env: dict[bytes, bytes]) -> None:
+        """Raises OSError when no descriptor can be had."""
+        self.channel = Channel(sock)
+        self.env = env
+        self.memory = MemoryWatch()
+        self.wakeup, self.wakeup_end = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self.execution: Execution | None = None
+        self.job: bytes | None = None
+
+    def ask(self, request: Message, body: bytes, fds: list[int]) -> bool:
+        """Take its first request; False when that cannot be started, and the caller was told."""
+        if request["op"] == "job":
+            # Read by the child that becomes the job's shell.
+            self.job = body
+            self.channel.keep_fds(fds)
+        elif request["op"] == "run":
+            self.execution = Execution(self.channel, self.wakeup, self.env, self.memory)
+            return self.execution.prepare(request, fds)
+        return True
+
+    def discard(self) -> None:
+        """Give everything back, in the process that goes on without it."""
+        if self.execution is not None:
+            self.execution.discard()
+        for fd in (self.wakeup, self.wakeup_end, *self.channel.take_fds()):
+            os.close(fd)
+        self.channel.sock.close()
+
+
+def serve(first: First) -> None:
     """Run commands for one caller until it goes away, or asks for nothing for a while."""
     children.become_subreaper()
-    wakeup_read, wakeup_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    channel, wakeup, memory, env = first.channel, first.wakeup, first.memory, first.env
     # The handler that makes SIGCHLD arrive here is inherited from the zygote, and does nothing here.
-    signal.set_wakeup_fd(wakeup_write, warn_on_full_buffer=False)
-    channel = Channel(sock)
-    # Sent once and then referred to: it is most of a request, and rarely changes.
-    env: dict[bytes, bytes] = {}
-    memory = MemoryWatch()
-    idle = select.poll()
-    idle.register(sock, select.POLLIN)
-    last: Execution | None = None
-    while idle.poll(IDLE_SECONDS * 1000):
-        bodies = channel.frames()
-        if not channel.open:
+    signal.set_wakeup_fd(first.wakeup_end, warn_on_full_buffer=False)
+    last = first.execution
+    bodies: list[bytes] = []
+    if last is not None:
+        if not _execute(last):
             return
+        if last.following is not None:
+            bodies = [last.following]
+    elif first.job is not None:
+        bodies = [first.job]
+    idle = select.poll()
+    idle.register(channel.sock, select.POLLIN)
+    while True:
         while bodies:
             body = bodies.pop(0)
             if wire.starts_job(body):
                 watch = JobWatch(channel)
-                runs = _watch(watch, wakeup_read, env, body, channel.take_fds())
+                runs = _watch(watch, wakeup, env, body, channel.take_fds())
                 message = wire.decode(body)
                 env = received_environment(message, env)
-                last = Execution(channel, wakeup_read, env, memory)
+                last = Execution(channel, wakeup, env, memory)
                 if runs and not _take_over(last, message, watch):
                     return
                 continue
             message, fds = channel.decode(body)
             if message["op"] == "run":
                 env = received_environment(message, env)
-                last = Execution(channel, wakeup_read, env, memory)
-                if not _execute(last, message, fds):
+                last = Execution(channel, wakeup, env, memory)
+                if last.prepare(message, fds) and not _execute(last):
                     return
                 if last.following is not None:
                     bodies.insert(0, last.following)
@@ -65,7 +103,12 @@ def serve(sock: socket.socket) -> None:
                 last.keep_late(message, fds)
             else:
                 _answer_late(channel, message, fds)
-    channel.send({"event": "bye"})
+        if not idle.poll(IDLE_SECONDS * 1000):
+            channel.send({"event": "bye"})
+            return
+        bodies = channel.frames()
+        if not channel.open:
+            return
 
 
 # What a request to stop is for.
@@ -82,10 +125,10 @@ def terminate(*_: object) -> None:
     _current.request_stop()
 
 
-def _execute(execution: Execution, request: Message, fds: list[int]) -> bool:
+def _execute(execution: Execution) -> bool:
     global _current
     _current = execution
-    usable = execution.run() if execution.start(request, fds) else True
+    usable = execution.run() if execution.start() else True
     _current = None
     os.chdir("/")
     return usable

@@ -171,13 +171,7 @@ def _become_shell(
             # A hung file system can hold us until the caller has been told that nothing was started.
             raise ConnectionAbortedError
         step = "descriptors"
-        prepared = launch.prepare(
-            request["shell"],
-            request["script"],
-            bash_env=request["bashEnv"],
-            prologue=request["prologue"],
-            stages=request["stages"],
-        )
+        prepared = launch.prepare_request(request)
         step = "files"
         _hand_over(request, prepared, far)
         step = "shell"

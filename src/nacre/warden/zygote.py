@@ -15,8 +15,9 @@ import socket
 import sys
 
 from nacre.warden import children, runner
-from nacre.warden.channel import Channel, receive_fds
+from nacre.warden.channel import Channel
 from nacre.warden.execution import ignored_signals
+from nacre.warden.launch import received_environment
 from nacre.warden.memory import counter
 from nacre.warden.privacy import become_unreadable
 from nacre.warden.rehearsal import rehearse
@@ -24,6 +25,8 @@ from nacre.warden.rehearsal import rehearse
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
+
+    from nacre.warden.wire import Message
 
 
 READY = b"k"
@@ -56,27 +59,45 @@ def main(control_fd: int) -> NoReturn:
     gc.disable()
     # Until this is said, nothing that was asked for can have been started.
     control.send(READY)
+    channel = Channel(control)
     quiet = select.poll()
     quiet.register(control, select.POLLIN)
     served = rehearsed = False
+    env: dict[bytes, bytes] = {}
     while True:
         if served and not rehearsed and not quiet.poll(QUIET_SECONDS * 1000):
             rehearse()
             rehearsed = True
-        data, fds = receive_fds(control, 4096)
-        if not data:
+        bodies = channel.frames()
+        if not channel.open:
             os._exit(0)
-        for fd in fds:
-            try:
-                child = os.fork()
-            except OSError as error:
-                _refuse(fd, error)
-            else:
-                if child == 0:
-                    _become_runner(control, fd, fds)
+        for body in bodies:
+            message, (fd, *fds) = channel.decode(body)
+            env = received_environment(message, env)
+            _fork_runner(channel, socket.socket(fileno=fd), env, message, body, fds)
+        served = True
+
+
+def _fork_runner(
+    control: Channel, sock: socket.socket, env: dict[bytes, bytes], message: Message, body: bytes, fds: list[int]
+) -> None:
+    """Fork a runner with its first request; one that cannot be is told to whoever asked, and the warden goes on."""
+    try:
+        first = runner.First(sock, env)
+    except OSError as error:
+        _refuse(sock, error)
         for fd in fds:
             os.close(fd)
-        served = True
+        return
+    if first.ask(message, body, fds):
+        try:
+            child = os.fork()
+        except OSError as error:
+            _refuse(sock, error)
+        else:
+            if child == 0:
+                _become_runner(control, first)
+    first.discard()
 
 
 _zygote = 0
@@ -88,21 +109,19 @@ def _reap_runners(*_: object) -> None:
         children.reap()
 
 
-def _refuse(fd: int, error: OSError) -> None:
-    """Tell whoever asked for a runner why there is none; the warden itself goes on."""
-    answer = {"event": "failed", "step": "process", "errno": error.errno, "reason": str(error)}
-    with socket.socket(fileno=os.dup(fd)) as sock:
-        Channel(sock).send(answer)
+def _refuse(sock: socket.socket, error: OSError) -> None:
+    """Tell whoever asked for a runner why there is none."""
+    Channel(sock).send({"event": "failed", "step": "process", "errno": error.errno, "reason": str(error)})
 
 
-def _become_runner(control: socket.socket, fd: int, fds: list[int]) -> NoReturn:
-    control.close()
-    for other in fds:
-        if other != fd:
-            os.close(other)
+def _become_runner(control: Channel, first: runner.First) -> NoReturn:
+    control.sock.close()
+    # Of requests that have come since, for other runners.
+    for fd in control.take_fds():
+        os.close(fd)
     status = 1
     try:
-        runner.serve(socket.socket(fileno=fd))
+        runner.serve(first)
         status = 0
     except BaseException:  # noqa: BLE001 - the outermost frame of a process: say why, then end
         import traceback
