@@ -6,6 +6,7 @@ the program drops its copies, so that a child neither uses nor keeps alive what 
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import select
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import threading
 import weakref
+from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,6 +28,11 @@ IDLE_RUNNERS = 4
 # Plain numbers: the arithmetic of enums is Python, and slow.
 _NOW = int(socket.MSG_DONTWAIT)
 _PEEK = int(socket.MSG_PEEK | socket.MSG_DONTWAIT)
+# Of requests on the way to the warden; what waits here can still be given to a runner that becomes idle.
+CONTROL_BYTES = 16 * 1024
+RETRY_SECONDS = 0.002
+# What goes through a socket in one piece.
+MOVED_BYTES = 16 * 1024
 # What an interpreter may need to find its own libraries.
 _INTERPRETER_NEEDS = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LC_ALL")
 
@@ -50,11 +57,11 @@ def unsupported_reason() -> str | None:
 class Link:
     """The way to one runner, and what it has been told already."""
 
-    __slots__ = ("__weakref__", "_far", "_ready", "env", "sock")
+    __slots__ = ("__weakref__", "_ready", "env", "far", "sock")
 
     def __init__(self, sock: socket.socket, far: socket.socket) -> None:
         self.sock = sock
-        self._far: socket.socket | None = far
+        self.far: socket.socket | None = far
         """The runner's end, until there is one: it is forked with its first request."""
         self.env: Mapping[str, str] | None = None
         """The environment that the runner has; sent again only when it is another one."""
@@ -63,18 +70,28 @@ class Link:
 
     def ask(self, request: Mapping[str, Any], fds: list[int], env: Mapping[str, str]) -> None:
         """Send a request with its descriptors, and the environment if the runner has another one."""
-        if self._far is not None:
-            warden.fork(self._far, request, fds, env)
-            self._far.close()
-            self._far = None
+        if self.far is not None:
             self.env = env
             self.sock.settimeout(0)
+            warden.fork(self, request, fds, env)
             return
         message = {**request, "fds": len(fds)}
         if self.env is not env:
             message["env"] = dict(env)
             self.env = env
         self.tell(message, fds)
+
+    def hand_over(self, request: Request) -> bool:
+        """Have an idle runner serve another caller; this way to it ends then. False when that cannot be."""
+        moved = wire.frame({"op": "move", "fds": 1}) + wire.frame(request.message(self.env))
+        if len(moved) > MOVED_BYTES:
+            return False
+        try:
+            socket.send_fds(self.sock, [moved], request.fds, _NOW)
+        except OSError:
+            return False
+        self.close()
+        return True
 
     def tell(self, message: Mapping[str, Any], fds: list[int]) -> None:
         """Send a whole message with descriptors, however long it is."""
@@ -95,15 +112,75 @@ class Link:
 
     def fork(self) -> None:
         """Have the runner forked before there is a request."""
-        assert self._far is not None
-        warden.fork(self._far, {"op": "fork"}, [], None)
-        self._far.close()
-        self._far = None
+        warden.fork(self, {"op": "fork"}, [], None)
+
+    def met(self) -> None:
+        """The runner has its end, or is sure to get it."""
+        if self.far is not None:
+            self.far.close()
+            self.far = None
 
     def close(self) -> None:
         self.sock.close()
-        if self._far is not None:
-            self._far.close()
+        self.met()
+
+
+class Request:
+    """The first request of a runner that is to be forked for it."""
+
+    __slots__ = ("_env", "_link", "_rest", "_words", "fds")
+
+    def __init__(self, link: Link, words: Mapping[str, Any], fds: list[int], env: Mapping[str, str] | None) -> None:
+        assert link.far is not None
+        self._link = link
+        self._words = words
+        self._env = env
+        self._rest = memoryview(b"")
+        """What is still to be sent of it, once it was begun."""
+        self.fds = [link.far.fileno(), *fds]
+
+    @property
+    def env(self) -> Mapping[str, str] | None:
+        return self._env
+
+    @property
+    def wanted(self) -> bool:
+        """Whether its caller still waits for it."""
+        return self._link.far is not None
+
+    @property
+    def begun(self) -> bool:
+        return bool(self._rest)
+
+    def message(self, known: Mapping[str, str] | None) -> dict[str, Any]:
+        """The whole of it, with the environment if whoever gets it knows another one."""
+        message = {**self._words, "fds": len(self.fds)}
+        if self._env is not None and self._env is not known:
+            message["env"] = dict(self._env)
+        return message
+
+    def send(self, sock: socket.socket, known: Mapping[str, str] | None, flags: int) -> bool:
+        """Send it, or what is left of it; False when it cannot go on now."""
+        try:
+            if not self._rest:
+                data = memoryview(wire.frame(self.message(known)))
+                self._rest = data[socket.send_fds(sock, [data], self.fds, flags) :]
+            while self._rest:
+                self._rest = self._rest[sock.send(self._rest, flags) :]
+        except BlockingIOError:
+            return False
+        return True
+
+    def hold(self) -> None:
+        """Keep copies of the descriptors, which are their owner's, until it is sent."""
+        assert self._link.far is not None
+        self.fds = [self._link.far.fileno(), *map(os.dup, self.fds[1:])]
+
+    def let_go(self) -> None:
+        """The same ended: it is sent, or nobody wants it."""
+        for fd in self.fds[1:]:
+            os.close(fd)
+        self._link.met()
 
 
 class Warden:
@@ -117,6 +194,10 @@ class Warden:
         """The environment that the warden has; a runner has it from there."""
         self._intermediate: subprocess.Popen[bytes] | None = None
         self._idle: list[Link] = []
+        self._waiting: deque[Request] = deque()
+        """What the warden has not taken yet, oldest first."""
+        self._going_on: weakref.WeakSet[asyncio.AbstractEventLoop] = weakref.WeakSet()
+        """The loops that try again to send it."""
         self._live: weakref.WeakSet[Link] = weakref.WeakSet()
 
     def take(self) -> Link:
@@ -140,8 +221,10 @@ class Warden:
             self.give(link)
 
     def give(self, link: Link) -> None:
-        """Take back the way to a runner that is idle again."""
+        """Take back the way to a runner that is idle again; who waits for one gets it."""
         with self._lock:
+            if self._waiting and self._hand_over(link):
+                return
             if self._control is not None and len(self._idle) < IDLE_RUNNERS:
                 self._idle.append(link)
                 return
@@ -154,33 +237,86 @@ class Warden:
         self._live.add(link)
         return link
 
-    def fork(
-        self, far: socket.socket, request: Mapping[str, Any], fds: list[int], env: Mapping[str, str] | None
-    ) -> None:
-        """Have a runner forked at this end of a socket, with its first request."""
-        message = {**request, "fds": 1 + len(fds)}
+    def fork(self, link: Link, words: Mapping[str, Any], fds: list[int], env: Mapping[str, str] | None) -> None:
+        """Have a runner forked with its first request, now or when the warden has worked off those before."""
+        request = Request(link, words, fds, env)
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            loop = None
         with self._lock:
-            for _ in range(2):
-                if self._control is None:
-                    self._start()
-                assert self._control is not None
-                if env is not None and self._env is not env:
-                    message["env"] = dict(env)
-                try:
-                    _send(self._control, message, [far.fileno(), *fds])
-                except (BrokenPipeError, ConnectionResetError):
-                    # The warden was killed. Running commands have runners of their own; the next needs a new warden.
-                    self._control.close()
-                    self._control = self._env = None
-                    self._wait_for_intermediate()
-                    continue
-                if env is not None:
-                    self._env = env
+            if not self._waiting and not _is_pressed(loop) and self._send(request, 0 if loop is None else _NOW):
+                link.met()
                 return
+            request.hold()
+            self._waiting.append(request)
+            if loop is not None and loop not in self._going_on:
+                self._going_on.add(loop)
+                loop.call_soon(self._go_on, loop)
+        if loop is None:
+            self._go_on(None)
+
+    def _send(self, request: Request, flags: int) -> bool:
+        for _ in range(2):
+            if self._control is None:
+                self._start()
+            assert self._control is not None
+            try:
+                if not request.send(self._control, self._env, flags):
+                    return False
+            except (BrokenPipeError, ConnectionResetError):
+                # The warden was killed. Running commands have runners of their own; the next needs a new warden.
+                self._control.close()
+                self._control = self._env = None
+                self._wait_for_intermediate()
+                continue
+            if request.env is not None:
+                self._env = request.env
+            return True
         raise BackendUnavailableError("the warden ended as soon as it was started; see `nacre doctor`")
+
+    def _go_on(self, loop: asyncio.AbstractEventLoop | None) -> None:
+        """Send what waits, as far as the warden takes it; on a loop one at a turn.
+
+        The warden and its runner go on upon each, maybe on this very processor. Between two the loop hears of commands
+        that have ended, and their runners are given to others who wait.
+        """
+        with self._lock:
+            try:
+                while self._waiting:
+                    request = self._waiting[0]
+                    if (request.wanted or request.begun) and not self._send(request, 0 if loop is None else _NOW):
+                        break
+                    self._waiting.popleft()
+                    request.let_go()
+                    if loop is not None:
+                        loop.call_soon(self._go_on, loop)
+                        return
+            except (BackendUnavailableError, OSError):
+                # Their callers see the end of their sockets, and say why.
+                while self._waiting:
+                    self._waiting.popleft().let_go()
+            if loop is not None and self._waiting:
+                loop.call_later(RETRY_SECONDS, self._go_on, loop)
+            elif loop is not None:
+                self._going_on.discard(loop)
+
+    def _hand_over(self, link: Link) -> bool:
+        """Give an idle runner to the first who waits; False when nobody does."""
+        while self._waiting and not self._waiting[0].begun:
+            request = self._waiting[0]
+            if request.wanted and not link.hand_over(request):
+                return False
+            self._waiting.popleft()
+            gone = not request.wanted
+            request.let_go()
+            if not gone:
+                return True
+        return False
 
     def _start(self) -> None:
         near, far = socket.socketpair()
+        near.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, CONTROL_BYTES)
         source = os.path.realpath(os.path.join(os.path.dirname(__file__), os.pardir, os.pardir))
         try:
             self._intermediate = subprocess.Popen(
@@ -237,6 +373,8 @@ class Warden:
         """In a forked child: drop the copies of the parent's sockets without a word to the far side."""
         for link in {*self._live, *self._idle}:
             link.close()
+        for request in self._waiting:
+            request.let_go()
         if self._control is not None:
             self._control.close()
         self.__init__()  # type: ignore[misc]
@@ -247,6 +385,10 @@ def _send(sock: socket.socket, message: Mapping[str, Any], fds: list[int]) -> No
     sent = socket.send_fds(sock, [data], fds)
     while sent < len(data):
         sent += sock.send(data[sent:])
+
+
+def _is_pressed(loop: asyncio.AbstractEventLoop | None) -> bool:
+    return loop is not None and bool(getattr(loop, "_ready", None))
 
 
 def is_quiet(sock: socket.socket) -> bool:

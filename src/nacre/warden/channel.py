@@ -76,6 +76,13 @@ class Channel:
         """Have them taken later, as if they had come over this socket."""
         self._fds += fds
 
+    def moved_to(self, sock: socket.socket) -> Channel:
+        """The channel of another caller, for whom the descriptors are that came along; this one ends."""
+        self.sock.close()
+        channel = Channel(sock)
+        channel.keep_fds(self.take_fds())
+        return channel
+
     def close(self) -> None:
         """Hang up; the descriptor stays, because somebody may poll it."""
         self.open = False

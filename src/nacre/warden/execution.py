@@ -62,7 +62,7 @@ class Execution:
         """The file that a session's scripts come in, where its shell leaves notes when nobody else listens."""
         self._socket: int | None = None
         """The caller's end of the socket to a session's shell, held so that the shell never writes to nobody."""
-        self.following: bytes | None = None
+        self.following: list[bytes] = []
         """The request for the next command, where it came before this one was known to be over; not decoded."""
         self._leader = 0
         """The process whose status is the command's: the shell, or an adopted survivor of one."""
@@ -274,11 +274,11 @@ class Execution:
                     drain_wakeups(fd)
                     return True
                 for body in self._channel.frames():
-                    if wire.starts(body):
-                        self.following = body
+                    if self.following or wire.begins(body):
+                        self.following.append(body)
                     else:
                         self._obey(*self._channel.decode(body))
-            if self.following is not None:
+            if self.following:
                 return self._is_left()
             if not self._channel.open:
                 self._hung_up()
@@ -289,7 +289,7 @@ class Execution:
         """Whether anything is left of a command that its caller takes to be over: that caller is not to be trusted."""
         _, self._left = children.reap()
         if self._left:
-            self.following = None
+            self.following = []
             self._channel.close()
             self._hung_up()
         return self._left

@@ -69,14 +69,11 @@ def serve(first: First) -> None:
     # The handler that makes SIGCHLD arrive here is inherited from the zygote, and does nothing here.
     signal.set_wakeup_fd(first.wakeup_end, warn_on_full_buffer=False)
     last = first.execution
-    bodies: list[bytes] = []
+    bodies = [] if first.job is None else [first.job]
     if last is not None:
         if not _execute(last):
             return
-        if last.following is not None:
-            bodies = [last.following]
-    elif first.job is not None:
-        bodies = [first.job]
+        bodies = last.following
     idle = select.poll()
     idle.register(channel.sock, select.POLLIN)
     while True:
@@ -97,8 +94,13 @@ def serve(first: First) -> None:
                 last = Execution(channel, wakeup, env, memory)
                 if last.prepare(message, fds) and not _execute(last):
                     return
-                if last.following is not None:
-                    bodies.insert(0, last.following)
+                bodies = last.following + bodies
+            elif message["op"] == "move":
+                # The caller has no use for this runner, and another waits for one.
+                idle.unregister(channel.sock)
+                channel = channel.moved_to(socket.socket(fileno=fds[0]))
+                idle.register(channel.sock, select.POLLIN)
+                last = None
             elif message["op"] == "keep" and last is not None:
                 last.keep_late(message, fds)
             else:

@@ -46,9 +46,9 @@ def starts_job(body: bytes) -> bool:
     return body.startswith(b'{"op":"job",')
 
 
-def starts(body: bytes) -> bool:
-    """Whether a frame asks for the start of a command, a job or not."""
-    return body.startswith((b'{"op":"run",', b'{"op":"job",'))
+def begins(body: bytes) -> bool:
+    """Whether a frame begins something new: a command, a job, or the service of another caller."""
+    return body.startswith((b'{"op":"run",', b'{"op":"job",', b'{"op":"move",'))
 
 
 class Frames:
