@@ -12,14 +12,14 @@ import functools
 import os
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from nacre import config
 from nacre.artifacts.store import ArtifactStore
 from nacre.audit import AuditLog
 from nacre.backends.contained import ContainedBackend
 from nacre.backends.wardens import unsupported_reason
-from nacre.dataclass import replace
+from nacre.dataclass import dataclass, replace
 from nacre.errors import (
     ArtifactError,
     BackendUnavailableError,
@@ -54,7 +54,8 @@ MOST_PLANS = 256
 PRUNE_SECONDS = 600.0
 
 
-class Sinks(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Sinks:
     """Who sees the output of a run while it comes."""
 
     live: LiveTail | None

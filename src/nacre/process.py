@@ -7,7 +7,7 @@ Pipes, terminals, sessions, remote hosts are all just sources of these events; n
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, Protocol
 
 from nacre.command import Command
 from nacre.dataclass import dataclass
@@ -56,7 +56,8 @@ class Ending:
     """What else the reader should know that only the place of execution can tell."""
 
 
-class AtOnce(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class AtOnce:
     """What a command came to that has ended before anybody attended it."""
 
     code: int

@@ -6,7 +6,6 @@ the program drops its copies, so that a child neither uses nor keeps alive what 
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import select
@@ -21,6 +20,10 @@ from typing import Any
 
 from nacre.errors import BackendUnavailableError
 from nacre.warden import wire
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import asyncio
 
 # Idle runners kept for the next call; a burst makes more, which end when they are given back.
 IDLE_RUNNERS = 4
@@ -240,10 +243,7 @@ class Warden:
     def fork(self, link: Link, words: Mapping[str, Any], fds: list[int], env: Mapping[str, str] | None) -> None:
         """Have a runner forked with its first request, now or when the warden has worked off those before."""
         request = Request(link, words, fds, env)
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            loop = None
+        loop = _running_loop()
         with self._lock:
             if not self._waiting and not _is_pressed(loop) and self._send(request, 0 if loop is None else _NOW):
                 link.met()
@@ -385,6 +385,12 @@ def _send(sock: socket.socket, message: Mapping[str, Any], fds: list[int]) -> No
     sent = socket.send_fds(sock, [data], fds)
     while sent < len(data):
         sent += sock.send(data[sent:])
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    # A program that starts is not kept waiting for asyncio, which the warden does not need.
+    asyncio = sys.modules.get("asyncio")
+    return None if asyncio is None else asyncio._get_running_loop()
 
 
 def _is_pressed(loop: asyncio.AbstractEventLoop | None) -> bool:
