@@ -18,6 +18,7 @@ from nacre import config
 from nacre.artifacts.store import ArtifactStore
 from nacre.audit import AuditLog
 from nacre.backends.contained import ContainedBackend
+from nacre.backends.lingering import may_linger
 from nacre.backends.wardens import unsupported_reason
 from nacre.dataclass import dataclass, replace
 from nacre.errors import (
@@ -251,7 +252,8 @@ class Engine:
             return await self._run_here(fallback, planned, profile, sinks)
 
     async def _run_here(self, backend: LocalBackend, planned: Plan, profile: Profile, sinks: Sinks) -> ShellResult:
-        begun = await backend.begin(planned.command)
+        lingers = await may_linger(asyncio.get_running_loop())
+        begun = backend.begin(planned.command) if lingers else None
         if begun is None:
             return await self._run(backend, planned, profile, sinks)
         return await self._run_begun(begun, planned, profile, sinks)

@@ -141,8 +141,8 @@ class Begun(Backend, Protocol):
 class LocalBackend(Backend, Protocol):
     """A place near enough to wait for the end of what ends at once."""
 
-    async def begin(self, command: Command) -> Begun | None:
-        """Start the command without attending it; None where somebody would be kept waiting by that.
+    def begin(self, command: Command) -> Begun | None:
+        """Start the command without attending it; None when this one must be attended.
 
         Raises a NacreError like `start`.
         """

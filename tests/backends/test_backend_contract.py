@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
+from begun import BegunFirst
 
 from nacre.backends.contained import ContainedBackend
 from nacre.backends.direct import DirectBackend
@@ -15,7 +16,9 @@ from nacre.testing.contract import MISSING_DIRECTORY
 
 BACKENDS: dict[str, Callable[[], Backend]] = {
     "contained": ContainedBackend,
+    "contained, begun": lambda: BegunFirst(ContainedBackend()),
     "direct": DirectBackend,
+    "direct, begun": lambda: BegunFirst(DirectBackend()),
     "direct without pidfd": lambda: DirectBackend(use_pidfd=False),
     "direct without a mark": lambda: DirectBackend(mark=False),
     "scripted": lambda: ScriptedBackend(

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from begun import BegunFirst
 
 from nacre.backends.contained import ContainedBackend
 from nacre.backends.spares import DOES_NOT_WAIT, Spare, is_suited, missing_reason, refill, spares
@@ -35,11 +36,12 @@ def _shelve(command: Command) -> None:
         os.sched_yield()
 
 
-async def _run(command: Command, *, with_spare: bool) -> tuple[Ending, bytes]:
+async def _run(command: Command, *, with_spare: bool, begun: bool = False) -> tuple[Ending, bytes]:
     if with_spare:
         _shelve(command)
     sink = Collected()
-    run = Run.start(ContainedBackend(spares=1 if with_spare else 0), command, sink)
+    place = ContainedBackend(spares=1 if with_spare else 0)
+    run = Run.start(BegunFirst(place) if begun else place, command, sink)
     try:
         ending = await run.wait()
         await run.settle()
@@ -117,11 +119,12 @@ def _without_pids(output: bytes) -> bytes:
 
 @pytest.mark.parametrize("script", SCRIPTS)
 @pytest.mark.parametrize("stages", [False, True])
-async def test_a_spare_gives_what_a_new_shell_gives(script: str, stages: bool) -> None:
+@pytest.mark.parametrize("begun", [False, True], ids=["attended", "begun"])
+async def test_a_spare_gives_what_a_new_shell_gives(script: str, stages: bool, begun: bool) -> None:
     command = replace(_command(script), stages=stages)
     assert is_suited(command)
     new, new_output = await _run(command, with_spare=False)
-    spare, spare_output = await _run(command, with_spare=True)
+    spare, spare_output = await _run(command, with_spare=True, begun=begun)
     assert (spare.code, spare.signal, spare.stages) == (new.code, new.signal, new.stages)
     assert _without_pids(spare_output) == _without_pids(new_output)
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nacre.backends.contained_process import ContainedProcess, request_of
-from nacre.backends.lingering import LINGER_MILLISECONDS, may_linger, read_whole
+from nacre.backends.lingering import LINGER_MILLISECONDS, read_whole
 from nacre.backends.pipes import make_pipes
 from nacre.backends.spares import Spare, is_suited, refill_soon, spares
 from nacre.backends.start_errors import start_error
@@ -42,11 +42,11 @@ class ContainedBackend:
             raise
         return process
 
-    async def begin(self, command: Command) -> Begun | BegunSpare | None:
-        """Start it without attending it, where that disturbs nobody and its end may be waited for."""
-        loop = asyncio.get_running_loop()
-        if command.side or command.streams != "merged" or not await may_linger(loop):
+    def begin(self, command: Command) -> Begun | BegunSpare | None:
+        """Start it without attending it; None where it has more than one stream."""
+        if command.side or command.streams != "merged":
             return None
+        loop = asyncio.get_running_loop()
         while (spare := self._spare_for(command)) is not None:
             if spare.run(command):
                 return BegunSpare(loop, spare, command, wanted=self._wanted)

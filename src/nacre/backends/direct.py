@@ -14,7 +14,7 @@ from typing import Any
 
 from nacre.backends.child import Child, start_child
 from nacre.backends.exit_watch import HAS_PIDFD, watch_exit
-from nacre.backends.lingering import LINGER_MILLISECONDS, may_linger, read_whole
+from nacre.backends.lingering import LINGER_MILLISECONDS, read_whole
 from nacre.backends.pipes import PipeReader, watch_stream
 from nacre.backends.start_errors import start_error
 from nacre.command import Command
@@ -43,9 +43,9 @@ class DirectBackend:
             raise BackendUnavailableError("background jobs need the warden, which cannot run here; see `nacre doctor`")
         return _attend(start_child(command, mark=self._mark), command, listener, use_pidfd=self._use_pidfd)
 
-    async def begin(self, command: Command) -> Begun | None:
-        """Start it without attending it, where that disturbs nobody and its end may be waited for."""
-        if not self._use_pidfd or command.streams != "merged" or not await may_linger(asyncio.get_running_loop()):
+    def begin(self, command: Command) -> Begun | None:
+        """Start it without attending it; None where it has more than one stream, or its end cannot be waited for."""
+        if not self._use_pidfd or command.streams != "merged":
             return None
         return Begun(start_child(command, mark=self._mark), self.notice)
 

@@ -20,6 +20,7 @@ from typing import Any
 
 from nacre.errors import BackendUnavailableError
 from nacre.warden import wire
+from nacre.warden.channel import send_fds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class Link:
         if len(moved) > MOVED_BYTES:
             return False
         try:
-            socket.send_fds(self.sock, [moved], request.fds, _NOW)
+            send_fds(self.sock, moved, request.fds, _NOW)
         except OSError:
             return False
         self.close()
@@ -167,7 +168,7 @@ class Request:
         try:
             if not self._rest:
                 data = memoryview(wire.frame(self.message(known)))
-                self._rest = data[socket.send_fds(sock, [data], self.fds, flags) :]
+                self._rest = data[send_fds(sock, data, self.fds, flags) :]
             while self._rest:
                 self._rest = self._rest[sock.send(self._rest, flags) :]
         except BlockingIOError:
@@ -382,7 +383,7 @@ class Warden:
 
 def _send(sock: socket.socket, message: Mapping[str, Any], fds: list[int]) -> None:
     data = memoryview(wire.frame(dict(message)))
-    sent = socket.send_fds(sock, [data], fds)
+    sent = send_fds(sock, data, fds)
     while sent < len(data):
         sent += sock.send(data[sent:])
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from nacre.backends.lingering import may_linger
 from nacre.command import Command
 from nacre.errors import InvalidRequestError, SessionBusyError, WorkingDirectoryError
 from nacre.process import AtOnce, Listener, Process
@@ -105,6 +106,7 @@ class Session:
             if waited > NO_WAIT_SECONDS and command.timeout is not None:
                 command = replace(command, timeout=max(command.timeout - waited, NO_WAIT_SECONDS))
             shell = await self._ready(command)
+            lingers = lingers and await may_linger(asyncio.get_running_loop())
         except BaseException:
             self._pass_on()
             raise
@@ -320,7 +322,7 @@ class SessionBackend:
 
     def at_once(self) -> AtOnce | None:
         """Run a script that can change nothing, if it ends at once; else `start` goes on with it."""
-        if not self._scope.quiet or self._command.side:
+        if not self._scope.quiet or not self._scope.lingers or self._command.side:
             return None
         return self._begin(self._command).at_once()
 

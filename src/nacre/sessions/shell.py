@@ -28,9 +28,6 @@ from nacre.sessions.framing import Frame, Frames
 from nacre.warden import children, wire
 from nacre.warden.launch import read_late_notes
 
-# A turn of the loop and all that it takes to attend a command cost a fifth of this; most programs end within it.
-LINGER_MILLISECONDS = 2
-
 _live: weakref.WeakSet[Shell] = weakref.WeakSet()
 
 
@@ -99,8 +96,8 @@ class Shell:
             raise EOFError
         return self._frames.feed(data)
 
-    def linger(self, milliseconds: int = LINGER_MILLISECONDS) -> bool:
-        """Wait a moment for the end of the turn: most short ones make it, and a turn of the loop costs more."""
+    def linger(self, milliseconds: int) -> bool:
+        """Whether it says something, or is gone, within that time."""
         return bool(self._ready.poll(milliseconds))
 
     async def answer(self) -> Frame:

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from nacre.backends.contained_process import ContainedProcess
 from nacre.backends.hub import unwatch, watch
+from nacre.backends.lingering import LINGER_MILLISECONDS
 from nacre.backends.pipes import FULL_PIPE_BYTES, read_now
 from nacre.backends.start_errors import start_error
 from nacre.command import Command
@@ -55,8 +56,6 @@ LOOKS, LOOK_SECONDS = 4, 0.004
 # Every view shows this much whole; bytes that cannot be decoded grow to three when they are shown.
 AT_ONCE_BYTES = 48 * 1024
 AT_ONCE_BYTES_OF_ANY_KIND = AT_ONCE_BYTES // 3
-# Turns that are attended now: while there are any, nobody is kept waiting for another's.
-_attended = 0
 
 
 class Turn:
@@ -87,7 +86,7 @@ class Turn:
         """
         self._hand_over()
         shell = self._shell
-        if self._inner is not None or _attended or not shell.linger():
+        if self._inner is not None or not shell.linger(LINGER_MILLISECONDS):
             return None
         try:
             frame = self._early = shell.heard()
@@ -112,7 +111,7 @@ class Turn:
         self._listener = listener
         if not self._handed_over:
             self._hand_over()
-            if self._scope.lingers and _attended == 0 and self._shell.linger():
+            if self._scope.lingers and self._shell.linger(LINGER_MILLISECONDS):
                 self._look()
         elif self._early is not None:
             if self._read:
@@ -151,7 +150,6 @@ class Turn:
             return  # a shell that is gone is seen at the socket; its runner says how it ended
 
     def _attend(self) -> None:
-        global _attended
         if self._inner is not None:
             return
         shell = self._shell
@@ -163,12 +161,6 @@ class Turn:
             shell.side = -1
         self._inner.attend(readers)
         watch(self._loop, shell.sock.fileno(), self._look)
-        _attended += 1
-
-    def _unattend(self) -> None:
-        global _attended
-        unwatch(self._loop, self._shell.sock.fileno())
-        _attended -= 1
 
     # What the shell says.
 
@@ -239,7 +231,7 @@ class Turn:
         self._over = True
         shell = self._shell
         if self._inner is not None:
-            self._unattend()
+            unwatch(self._loop, self._shell.sock.fileno())
             if fate == "waits":
                 shell.output, *rest = self._inner.leave()
                 if rest:

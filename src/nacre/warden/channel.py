@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    Buffer = bytes | memoryview
+
     from nacre.warden.wire import Message
 
 # More than most messages have; what is larger would be mapped, and given back, for each of them.
@@ -38,6 +40,11 @@ def receive_fds(sock: socket.socket, size: int) -> tuple[bytes, list[int]]:
         if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
             numbers.frombytes(payload[: len(payload) - len(payload) % numbers.itemsize])
     return data, list(numbers)
+
+
+def send_fds(sock: socket.socket, data: Buffer, fds: Sequence[int], flags: int = 0) -> int:
+    """Send data with descriptors, or as much of it as goes; socket.send_fds would do, but ignores its flags too."""
+    return sock.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))], flags)
 
 
 class Channel:
@@ -104,7 +111,7 @@ class Channel:
     def send_frame(self, data: bytes, fds: Sequence[int] = ()) -> None:
         try:
             if fds:
-                data = data[socket.send_fds(self.sock, [data], fds) :]
+                data = data[send_fds(self.sock, data, fds) :]
             self.sock.sendall(data)
         except OSError:
             self.open = False
