@@ -340,7 +340,12 @@ asyncio.run(main())
 
 @pytest.mark.parametrize("how", ["SIGINT", "SIGTERM", "SIGHUP", "SystemExit", "os._exit", "exception"])
 def test_case_67_host_that_leaves_takes_its_command_along(how: str, sleeper: str, tmp_path: Path) -> None:
-    script = f"setsid sleep {sleeper} & touch {tmp_path}/up; sleep {sleeper}"
+    # Both are found by their argument, so nothing may end before they have it.
+    script = (
+        f"setsid sleep {sleeper} & a=$!; sleep {sleeper} & b=$!; "
+        "until grep -q sleep /proc/$a/comm && grep -q sleep /proc/$b/comm; do :; done; "
+        f"touch {tmp_path}/up; wait"
+    )
     program = Program(INTERRUPTED, script, str(tmp_path / "up"), how)
     if how.startswith("SIG"):
         eventually((tmp_path / "up").exists, "the command")
