@@ -352,13 +352,14 @@ class Engine:
         elapsed: float,
     ) -> ShellResult:
         """The result of a command of which everything is known already."""
-        output, problems = self._output_at_once(short.data, planned, profile, sinks)
+        outputs, problems = self._outputs_at_once(short.outputs, planned, profile, sinks)
         notices = [*planned.request.notices, *problems]
         notices += [one for one in (hidden_failure(short.stages, short.code), notice) if one]
         result = ShellResult(
             command=planned.request.command,
             outcome=Exited(short.code),
-            output=output,
+            output=outputs[0],
+            stderr=outputs[1] if len(outputs) > 1 else None,
             cwd=planned.command.cwd,
             started_at=began,
             elapsed=elapsed,
@@ -369,24 +370,24 @@ class Engine:
         )
         return self._logged(result, profile, planned)
 
-    def _output_at_once(
-        self, data: bytes, planned: Plan, profile: Profile, sinks: Sinks
-    ) -> tuple[Output, Sequence[str]]:
+    def _outputs_at_once(
+        self, streams: tuple[bytes, ...], planned: Plan, profile: Profile, sinks: Sinks
+    ) -> tuple[list[Output], Sequence[str]]:
         if not planned.redactor and sinks.live is None:
             if sinks.passthrough is not None:
-                sinks.passthrough(1, memoryview(data))
-            lines = data.count(b"\n") + (data[-1:] not in (b"", b"\n"))
-            whole = Captured(whole=data, head=data, tail=data, total_bytes=len(data), total_lines=lines)
-            shown = profile.view(whole, EVERYTHING)
-            if not is_cut(shown):
+                for stream, data in enumerate(streams, start=1):
+                    sinks.passthrough(stream, memoryview(data))
+            shown = [profile.view(_whole(data), EVERYTHING) for data in streams]
+            if not any(map(is_cut, shown)):
                 return shown, ()
             sinks = Sinks(None, None)
         capture = self.capture(planned, profile, live=sinks.live, passthrough=sinks.passthrough)
-        capture.feed(1, bytearray(data), len(data))
-        (output,), problems = capture.outputs(keep_all=False)
-        if output.artifact is not None:
+        for stream, data in enumerate(streams, start=1):
+            capture.feed(stream, bytearray(data), len(data))
+        outputs, problems = capture.outputs(keep_all=False)
+        if any(output.artifact is not None for output in outputs):
             self._prune_artifacts()
-        return output, problems
+        return outputs, problems
 
     def _logged(self, result: ShellResult, profile: Profile, planned: Plan) -> ShellResult:
         problem = self.log(profile, planned, _entry(result))
@@ -431,6 +432,11 @@ def _direct(reason: str, *, mark: bool) -> LocalBackend:
     from nacre.backends.direct import DirectBackend
 
     return DirectBackend(reason, mark=mark)
+
+
+def _whole(data: bytes) -> Captured:
+    lines = data.count(b"\n") + (data[-1:] not in (b"", b"\n"))
+    return Captured(whole=data, head=data, tail=data, total_bytes=len(data), total_lines=lines)
 
 
 def _prologue(command: str) -> str | None:

@@ -62,8 +62,8 @@ class AtOnce:
 
     code: int
     stages: tuple[int, ...]
-    data: bytes
-    """All that it wrote."""
+    outputs: tuple[bytes, ...]
+    """All that it wrote, on each of its streams."""
 
 
 class Listener(Protocol):

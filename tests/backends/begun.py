@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from nacre.backends.lingering import tell
 from nacre.command import Command
 from nacre.process import Ending, Listener, LocalBackend, Process, Survivor
 
@@ -31,9 +32,9 @@ class BegunFirst:
         finally:
             begun.close()
         self.at_once += 1
-        if short.data:
-            listener.output(1, bytearray(short.data), len(short.data))
-        listener.closed(1)
+        tell(listener, short.outputs)
+        for stream, _ in enumerate(short.outputs, start=1):
+            listener.closed(stream)
         listener.exited(Ending(pid=0, code=short.code, stages=short.stages))
         return _Over()
 

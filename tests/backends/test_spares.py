@@ -14,7 +14,7 @@ import pytest
 from begun import BegunFirst
 
 from nacre.backends.contained import ContainedBackend
-from nacre.backends.spares import DOES_NOT_WAIT, Spare, is_suited, missing_reason, refill, spares
+from nacre.backends.spares import DOES_NOT_WAIT, MOST_SPARES, Spare, is_suited, missing_reason, refill, spares
 from nacre.command import Command
 from nacre.execution.run import Run
 from nacre.process import Ending
@@ -161,6 +161,23 @@ async def test_a_spare_serves_its_own_surroundings_only(tmp_path: Path) -> None:
     found = spares.take(here)
     assert isinstance(found, Spare)
     found.close()
+
+
+async def test_surroundings_that_alternate_share_the_room(tmp_path: Path) -> None:
+    places = [tmp_path / str(number) for number in range(MOST_SPARES + 1)]
+    for place in places:
+        place.mkdir()
+    commands = [_command("true", cwd=str(place)) for place in places]
+    refill(commands[0], 2)
+    for _ in range(2):
+        for command in commands:
+            refill(command, 2)
+    first = list(spares._shelf)
+    assert len(first) == MOST_SPARES
+    # From here on each keeps what it has: nobody's shell is ended for another's.
+    for command in commands:
+        refill(command, 2)
+    assert spares._shelf == first
 
 
 async def test_a_directory_that_was_replaced_is_not_run_in(tmp_path: Path) -> None:

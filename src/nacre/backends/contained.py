@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nacre.backends.contained_process import ContainedProcess, request_of
-from nacre.backends.lingering import LINGER_MILLISECONDS, read_whole
+from nacre.backends.lingering import LINGER_MILLISECONDS, read_all
 from nacre.backends.pipes import make_pipes
 from nacre.backends.spares import Spare, is_suited, refill_soon, spares
 from nacre.backends.start_errors import start_error
@@ -43,8 +43,8 @@ class ContainedBackend:
         return process
 
     def begin(self, command: Command) -> Begun | BegunSpare | None:
-        """Start it without attending it; None where it has more than one stream."""
-        if command.side or command.streams != "merged":
+        """Start it without attending it; None where it has a side stream, which is read while it comes."""
+        if command.side:
             return None
         loop = asyncio.get_running_loop()
         while (spare := self._spare_for(command)) is not None:
@@ -60,18 +60,19 @@ class ContainedBackend:
     def _ask(self, loop: asyncio.AbstractEventLoop, command: Command) -> Begun:
         link = _link(command, None)
         try:
-            (reader,), (writer,) = make_pipes(command)
+            readers, writers = make_pipes(command)
         except BaseException:
             link.close()
             raise
-        begun = Begun(loop, link, command, reader, wanted=self._wanted)
+        begun = Begun(loop, link, command, readers, wanted=self._wanted)
         try:
-            begun.ask(writer)
+            begun.ask(writers)
         except BaseException:
             begun.close()
             raise
         finally:
-            os.close(writer)
+            for fd in writers:
+                os.close(fd)
         return begun
 
 
@@ -93,25 +94,25 @@ class Begun:
         loop: asyncio.AbstractEventLoop,
         link: Link,
         command: Command,
-        reader: int,
+        readers: list[int],
         *,
         wanted: int,
     ) -> None:
         self._loop = loop
         self._link: Link | None = link
         self._command = command
-        self._reader = reader
+        self._readers = readers
         self._wanted = wanted
         self._unheard = False
-        self._data = b""
+        self._outputs: tuple[bytes, ...] = ()
         self._frames = wire.Frames()
         self._messages: list[dict[str, Any]] = []
 
-    def ask(self, writer: int) -> None:
+    def ask(self, writers: list[int]) -> None:
         """Have the runner start the command."""
         assert self._link is not None
         try:
-            self._link.ask(request_of(self._command), [writer], self._command.env)
+            self._link.ask(request_of(self._command), writers, self._command.env)
         except (BrokenPipeError, ConnectionResetError):
             # Nobody took the request. If somebody could say why, that is in the socket.
             self._unheard = True
@@ -122,23 +123,25 @@ class Begun:
         """What the command came to, if it ends in a moment, with nothing special about it; else `start` goes on."""
         link = self._link
         assert link is not None
-        os.set_blocking(self._reader, False)
+        for fd in self._readers:
+            os.set_blocking(fd, False)
         if not link.wait(LINGER_MILLISECONDS):
             return None
         self._messages = self._frames.feed(link.heard())
         if not self._messages or not _is_plain(self._messages[0]):
             return None
-        self._data, whole = read_whole(self._reader)
+        self._outputs, whole = read_all(self._readers)
         if not whole:
             return None
         message = self._messages[0]
         warden.reap_intermediate()
-        os.close(self._reader)
+        for fd in self._readers:
+            os.close(fd)
         warden.give(link)
         self._link = None
         if self._wanted:
             refill_soon(self._loop, self._command, self._wanted)
-        return AtOnce(message["code"], tuple(message.get("stages", ())), self._data)
+        return AtOnce(message["code"], tuple(message.get("stages", ())), self._outputs)
 
     def start(self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None) -> Process:
         """Attend it from here on."""
@@ -147,7 +150,7 @@ class Begun:
         process = ContainedProcess(self._link, command, listener, wanted=self._wanted, unheard=self._unheard)
         self._link = None
         try:
-            process.go_on(self._reader, self._data, self._frames, self._messages)
+            process.go_on(self._readers, self._outputs, self._frames, self._messages)
         except BaseException:
             process.release()
             raise
@@ -156,7 +159,8 @@ class Begun:
     def close(self) -> None:
         """Give it up; its runner ends it."""
         if self._link is not None:
-            os.close(self._reader)
+            for fd in self._readers:
+                os.close(fd)
             self._link.close()
             self._link = None
 
@@ -173,7 +177,7 @@ class BegunSpare:
         self._command = command
         self._wanted = wanted
         self._began = time.monotonic()
-        self._data = b""
+        self._outputs: tuple[bytes, ...] = ()
 
     def at_once(self) -> AtOnce | None:
         """What the command came to, if it ends in a moment, with nothing special about it; else `start` goes on."""
@@ -184,17 +188,15 @@ class BegunSpare:
         code = spare.plain_code()
         if code is None:
             return None
-        (reader,) = spare.readers
-        self._data, whole = read_whole(reader)
+        self._outputs, whole = read_all(spare.readers)
         if not whole:
             return None
         stages = spare.stages() if command.stages else ()
-        os.close(reader)
         # The runner collects its shell when it is asked for the next.
         warden.give(spare.link)
         self._spare = None
         refill_soon(self._loop, command, self._wanted, spare)
-        return AtOnce(code, stages, self._data)
+        return AtOnce(code, stages, self._outputs)
 
     def start(self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None) -> Process:
         """Attend it from here on."""
@@ -203,7 +205,7 @@ class BegunSpare:
         spare, self._spare = self._spare, None
         process = ContainedProcess(spare.link, command, listener, wanted=self._wanted)
         try:
-            process.attend_spare(spare, time.monotonic() - self._began, self._data)
+            process.attend_spare(spare, time.monotonic() - self._began, self._outputs)
         except BaseException:
             process.release()
             spare.close()

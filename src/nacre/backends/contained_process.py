@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nacre.backends.hub import unwatch, watch
+from nacre.backends.lingering import tell
 from nacre.backends.pipes import OUTPUTS, PipeReader, make_pipes, watch_stream
 from nacre.backends.spares import Spare, refill_soon
 from nacre.backends.start_errors import start_error
@@ -93,22 +94,22 @@ class ContainedProcess:
         # Half of all commands end before: only a longer one needs the far side to keep its limits.
         self._timer = self._loop.call_later(GO_SECONDS, self.tell_limits)
 
-    def attend_spare(self, spare: Spare, elapsed: float, data: bytes) -> None:
+    def attend_spare(self, spare: Spare, elapsed: float, outputs: tuple[bytes, ...]) -> None:
         """The same for a shell started in advance, which runs the command already."""
-        if data:
-            self._listener.output(1, bytearray(data), len(data))
+        tell(self._listener, outputs)
         self._watch_all(spare.readers)
         self._listen()
         spare.readers = []
         spare.close_handles()
         self._say_limits(elapsed)
 
-    def go_on(self, reader: int, data: bytes, frames: wire.Frames, messages: list[dict[str, Any]]) -> None:
+    def go_on(
+        self, readers: list[int], outputs: tuple[bytes, ...], frames: wire.Frames, messages: list[dict[str, Any]]
+    ) -> None:
         """Attend a command that runs already, with what has come from it and of it meanwhile."""
         self._frames = frames
-        if data:
-            self._listener.output(1, bytearray(data), len(data))
-        self._watch_all([reader])
+        tell(self._listener, outputs)
+        self._watch_all(readers)
         self._listen()
         for message in messages:
             self._handle(message)

@@ -14,7 +14,7 @@ from typing import Any
 
 from nacre.backends.child import Child, start_child
 from nacre.backends.exit_watch import HAS_PIDFD, watch_exit
-from nacre.backends.lingering import LINGER_MILLISECONDS, read_whole
+from nacre.backends.lingering import LINGER_MILLISECONDS, read_all, tell
 from nacre.backends.pipes import PipeReader, watch_stream
 from nacre.backends.start_errors import start_error
 from nacre.command import Command
@@ -44,8 +44,8 @@ class DirectBackend:
         return _attend(start_child(command, mark=self._mark), command, listener, use_pidfd=self._use_pidfd)
 
     def begin(self, command: Command) -> Begun | None:
-        """Start it without attending it; None where it has more than one stream, or its end cannot be waited for."""
-        if not self._use_pidfd or command.streams != "merged":
+        """Start it without attending it; None where its end cannot be waited for."""
+        if not self._use_pidfd:
             return None
         return Begun(start_child(command, mark=self._mark), self.notice)
 
@@ -58,17 +58,17 @@ class Begun:
     def __init__(self, child: Child, notice: str | None) -> None:
         self.notice = notice
         self._child: Child | None = child
-        self._data = b""
+        self._outputs: tuple[bytes, ...] = ()
 
     def at_once(self) -> AtOnce | None:
         """What it came to, if it ends in a moment, with nothing special about it; else `start` goes on."""
         child = self._child
         assert child is not None
-        (reader,) = child.readers
-        os.set_blocking(reader, False)
+        for fd in child.readers:
+            os.set_blocking(fd, False)
         if not child.ends_within(LINGER_MILLISECONDS):
             return None
-        self._data, whole = read_whole(reader)
+        self._outputs, whole = read_all(child.readers)
         if not whole:
             return None
         facts = child.collect()
@@ -76,15 +76,14 @@ class Begun:
             return None
         child.close()
         self._child = None
-        return AtOnce(facts["code"], facts.get("stages", ()), self._data)
+        return AtOnce(facts["code"], facts.get("stages", ()), self._outputs)
 
     def start(self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None) -> Process:
         """Attend it from here on."""
         assert job is None
         assert self._child is not None
         child, self._child = self._child, None
-        if self._data:
-            listener.output(1, bytearray(self._data), len(self._data))
+        tell(listener, self._outputs)
         return _attend(child, command, listener, use_pidfd=True)
 
     def close(self) -> None:

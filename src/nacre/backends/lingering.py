@@ -11,6 +11,7 @@ import asyncio
 import os
 
 from nacre.backends.hub import HAS_EPOLL, is_busy, owes
+from nacre.process import Listener
 
 # Most programs that end at once have ended by then; to whoever else uses the loop it is no time.
 LINGER_MILLISECONDS = 4
@@ -47,3 +48,20 @@ def read_whole(fd: int) -> tuple[bytes, bool]:
     except BlockingIOError:
         return data, False
     return data, True
+
+
+def read_all(fds: list[int]) -> tuple[tuple[bytes, ...], bool]:
+    """The same of all its pipes."""
+    outputs, whole = [], True
+    for fd in fds:
+        data, ended = read_whole(fd)
+        outputs.append(data)
+        whole = whole and ended
+    return tuple(outputs), whole
+
+
+def tell(listener: Listener, outputs: tuple[bytes, ...]) -> None:
+    """What was read before anybody listened."""
+    for stream, data in enumerate(outputs, start=1):
+        if data:
+            listener.output(stream, bytearray(data), len(data))

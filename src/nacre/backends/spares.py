@@ -32,6 +32,8 @@ from nacre.warden.launch import read_notes
 USABLE_SECONDS = 20.0
 # In all surroundings together: a shell costs a few megabytes.
 MOST_SPARES = 4
+# Older than that, a spare is one for surroundings that are not used any more: each use makes a new one.
+FORGOTTEN_SECONDS = 5.0
 # When one is there as a rule, if nothing else is going on.
 READY_SECONDS = 0.004
 # How long one may take to be there when it is tried whether there can be any.
@@ -71,6 +73,15 @@ class Spare:
             and self._cwd == command.cwd
             and self._streams == command.streams
             and self._shell == command.shell
+        )
+
+    def is_like(self, other: Spare) -> bool:
+        """Whether both serve the same surroundings."""
+        return (
+            self._env is other._env
+            and self._cwd == other._cwd
+            and self._streams == other._streams
+            and self._shell == other._shell
         )
 
     def look(self) -> bool | None:
@@ -148,12 +159,16 @@ class Spare:
                 os.close(fd)
         self._text = self._memory = self._stat = self._children = self._handle = self._notes = -1
 
-    def close(self) -> None:
-        """Give it up; its runner ends the shell."""
+    def close_ends(self) -> None:
+        """Give back all but the way to its runner."""
         self.close_handles()
         for fd in self.readers:
             os.close(fd)
         self.readers = []
+
+    def close(self) -> None:
+        """Give it up; its runner ends the shell."""
+        self.close_ends()
         self.link.close()
 
 
@@ -226,10 +241,24 @@ class Spares:
                     self._shelf.remove(spare)
                     spare.close()
                     fitting.remove(spare)
-            for _ in range(wanted - len(fitting)):
-                while len(self._shelf) >= MOST_SPARES:
-                    self._shelf.pop(0).close()
+            for has in range(len(fitting), wanted):
+                if len(self._shelf) >= MOST_SPARES and not self._make_room(has):
+                    return
                 self._shelf.append(_start(command))
+
+    def _make_room(self, has: int) -> bool:
+        """Give up a spare for surroundings that have so many; False when none can be spared for them.
+
+        Calls that alternate between more surroundings than there is room for would otherwise end each other's spares,
+        and start more shells than they use.
+        """
+        for spare in self._shelf:
+            same = sum(one.is_like(spare) for one in self._shelf)
+            if same >= has + 2 or (has == 0 and time.monotonic() - spare.born >= FORGOTTEN_SECONDS):
+                self._shelf.remove(spare)
+                spare.close()
+                return True
+        return False
 
     def close(self) -> None:
         with self._lock:
@@ -305,7 +334,7 @@ def refill_soon(loop: asyncio.AbstractEventLoop, command: Command, wanted: int, 
 
     def work() -> None:
         if used is not None:
-            used.close_handles()
+            used.close_ends()
         refill(command, wanted)
 
     soon(loop, work)

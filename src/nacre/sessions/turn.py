@@ -104,7 +104,7 @@ class Turn:
         if not shell.is_alone(frame.last):
             return None
         self._finish("waits")
-        return AtOnce(codes[0], tuple(codes[1:]), self._read)
+        return AtOnce(codes[0], tuple(codes[1:]), (self._read,))
 
     def start(self, listener: Listener) -> None:
         """Hand the script over, if it was not yet; returns when it has been, or when a short one has ended."""
