@@ -7,16 +7,16 @@ One poll loop, every wait bounded. What it reports are facts; words are the near
 
 from __future__ import annotations
 
-import functools
 import os
 import select
 import signal
 import time
 
-from nacre.warden import children, launch, spare, wire
+from nacre.warden import children, wire
 from nacre.warden.channel import Channel
 from nacre.warden.job import Job
 from nacre.warden.memory import MemoryWatch
+from nacre.warden.start import Start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,24 +44,14 @@ PATIENCE_SECONDS = 24 * 3600.0
 
 
 class Execution:
-    def __init__(self, channel: Channel, wakeup: int, env: dict[bytes, bytes], memory: MemoryWatch) -> None:
+    def __init__(self, channel: Channel, wakeup: int, memory: MemoryWatch) -> None:
         self._channel = channel
         self._memory = memory
-        self._env = env
         self._wakeup = wakeup
         self._poll = select.poll()
         self._poll.register(channel.sock, select.POLLIN)
         self._poll.register(wakeup, select.POLLIN)
-        self._request: Message = {}
-        self._fds: list[int] = []
-        """What came with the request, until the shell has it."""
-        self._actions: list[launch.FileAction] = []
-        self._full_env: dict[bytes, bytes] = {}
-        self._launch: launch.Launch | None = None
-        self._scripts: int | None = None
-        """The file that a session's scripts come in, where its shell leaves notes when nobody else listens."""
-        self._socket: int | None = None
-        """The caller's end of the socket to a session's shell, held so that the shell never writes to nobody."""
+        self._start: Start | None = None
         self.following: list[bytes] = []
         """The request for the next command, where it came before this one was known to be over; not decoded."""
         self._leader = 0
@@ -102,100 +92,38 @@ class Execution:
 
     # Starting.
 
-    def prepare(self, request: Message, fds: list[int]) -> bool:
-        """Make ready what the start needs; on failure say why, and give everything back."""
-        self._request = request
-        self._fds = fds
-        is_spare = "spare" in request
-        try:
-            prepared = self._launch = (
-                spare.prepare(request["shell"], self._env) if is_spare else launch.prepare_request(request)
-            )
-        except (OSError, ValueError) as error:
-            self._failed("descriptors", error)
-            return False
-        actions = launch.file_actions(prepared, fds, request)
-        env = launch.environment(prepared, self._env, request)
-        if ends := self._ends():
-            actions += [
-                (os.POSIX_SPAWN_DUP2, ends[0], spare.GO_FD),
-                (os.POSIX_SPAWN_DUP2, ends[1], spare.TEXT_FD),
-            ]
-        if is_spare:
-            # The first variable lies right behind the arguments.
-            env = {os.fsencode(spare.ROOM): b"." * spare.ROOM_BYTES, **env}
-        self._actions, self._full_env = actions, env
-        return True
-
-    def _ends(self) -> list[int]:
-        """Of a shell that waits for its script, and for its limits: its end of the socket, and what comes with it."""
-        request = self._request
-        waits = "spare" in request or "session" in request
-        return self._fds[request["outputs"] + ("side" in request) :] if waits else []
+    def prepare(self, request: Message, fds: list[int], env: dict[bytes, bytes]) -> bool:
+        """Make ready what the start needs; False when that failed, and the caller was told."""
+        self._start = Start(self._channel, request, fds, env)
+        return self._start.prepare()
 
     def start(self) -> bool:
-        """Start what was prepared; on failure say at which step and why, and give everything back."""
-        request, prepared = self._request, self._launch
-        assert prepared is not None
-        is_spare = "spare" in request
-        step = "cwd"
-        try:
-            os.chdir(request["cwd"])
-            if self._channel.gone():
-                # A hung file system can hold us until the caller has been told that nothing was started.
-                raise ConnectionAbortedError
-            step = "shell"
-            self._leader = self._group = os.posix_spawn(
-                prepared.path,
-                prepared.argv,
-                self._full_env,
-                file_actions=self._actions,
-                setsid=True,
-                setsigmask=(),
-                setsigdef=ignored_signals(),
-            )
-            if is_spare:
-                step = "spare"
-                self._offer_spare(prepared)
-        except (OSError, ValueError) as error:
-            self._failed(step, error)
+        """Start what was prepared; False when that failed, and the caller was told."""
+        start = self._start
+        assert start is not None
+        if not start.spawn():
             return False
-        ends = self._ends()
-        if ends and not is_spare:
-            self._scripts, self._socket = ends[1:]
-            self._fds = [fd for fd in self._fds if fd not in ends[1:]]
-        self._give_back()
-        prepared.close_inherited()
+        self._leader = self._group = start.leader
         now = time.monotonic()
-        if ends:
-            self._spare_until = now + SPARE_SECONDS if is_spare else None
+        if start.waits:
+            self._spare_until = now + SPARE_SECONDS if start.is_spare else None
             return True
-        self._limit = request["timeout"]
+        self._limit = start.request["timeout"]
         self._deadline = None if self._limit is None else now + self._limit
         self._announce_at = now + ANNOUNCE_SECONDS
-        self._grace = request["grace"]
+        self._grace = start.request["grace"]
         return True
-
-    def _failed(self, step: str, error: OSError | ValueError) -> None:
-        self.discard()
-        number = error.errno if isinstance(error, OSError) else None
-        self._channel.send({"event": "failed", "step": step, "errno": number, "reason": str(error)})
 
     def discard(self) -> None:
         """Give back what was made ready and is not started here."""
-        self._close_launch()
-        self._give_back()
-
-    def _give_back(self) -> None:
-        for fd in self._fds:
-            os.close(fd)
-        self._fds = []
+        if self._start is not None:
+            self._start.close()
+            self._start = None
 
     def take_over(self, request: Message, watch: JobWatch) -> None:
         """Go on with a job from the moment when more than output comes from it."""
         self._leader = self._group = watch.leader
-        self._launch = launch.Launch(request["shell"])
-        self._launch.notes_fd = watch.notes_fd
+        self._start = Start.over(self._channel, request, watch.leader, watch.notes_fd)
         self._limit = request["timeout"]
         self._deadline = watch.deadline
         self._grace = request["grace"]
@@ -205,30 +133,6 @@ class Execution:
         self._attend(watch.readers)
         if watch.stop_requested:
             self.request_stop()
-
-    def _offer_spare(self, prepared: launch.Launch) -> None:
-        """Hand the caller the ways to the shell; one that cannot be reached is of no use."""
-        try:
-            handles, at = spare.open_handles(self._leader, prepared.notes_fd)
-        except OSError:
-            os.kill(self._leader, signal.SIGKILL)
-            os.waitpid(self._leader, 0)
-            raise
-        try:
-            told = {"event": "spare", "pid": self._leader, "at": at, "notes": prepared.inherited[0]}
-            self._channel.send(told, handles)
-        finally:
-            for fd in handles[:-1]:
-                os.close(fd)
-
-    def _close_launch(self) -> None:
-        if self._scripts is not None and self._socket is not None:
-            os.close(self._scripts)
-            os.close(self._socket)
-            self._scripts = self._socket = None
-        if self._launch is not None:
-            self._launch.close()
-            self._launch = None
 
     # The loop.
 
@@ -241,7 +145,7 @@ class Execution:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _CHILD_ENDED)
         # What came meanwhile is of this command, and would wake the next one for nothing.
         drain_wakeups(self._wakeup)
-        self._close_launch()
+        self.discard()
         return self._channel.open
 
     def _serve(self) -> None:
@@ -424,11 +328,7 @@ class Execution:
             facts |= {"code": code} if code >= 0 else {"signal": -code}
             if code in (-signal.SIGKILL, 128 + signal.SIGKILL) and self._memory.killed_since():
                 facts["outOfMemory"] = True
-        if self._launch is not None and self._launch.notes_fd is not None:
-            notes = launch.read_notes(self._launch.notes_fd)
-            facts |= {"stages": notes.stages, "refused": notes.refused}
-        if self._scripts is not None:
-            notes = launch.read_late_notes(self._scripts)
+        if self._start is not None and (notes := self._start.notes()) is not None:
             facts |= {"stages": notes.stages, "refused": notes.refused}
         if self._why is not None and self._left:
             facts["unkillable"] = [
@@ -598,12 +498,6 @@ def _read_now(fd: int) -> bytes:
         return os.read(fd, READ_BYTES)
     except BlockingIOError:
         return b""
-
-
-@functools.cache
-def ignored_signals() -> tuple[int, ...]:
-    """What this process ignores (Python itself ignores SIGPIPE) and its child must not; it never changes."""
-    return tuple(number for number in signal.valid_signals() if signal.getsignal(number) == signal.SIG_IGN)
 
 
 def drain_wakeups(fd: int) -> None:

@@ -49,8 +49,8 @@ class First:
             self.job = body
             self.channel.keep_fds(fds)
         elif request["op"] == "run":
-            self.execution = Execution(self.channel, self.wakeup, self.env, self.memory)
-            return self.execution.prepare(request, fds)
+            self.execution = Execution(self.channel, self.wakeup, self.memory)
+            return self.execution.prepare(request, fds, self.env)
         return True
 
     def discard(self) -> None:
@@ -84,15 +84,15 @@ def serve(first: First) -> None:
                 runs = _watch(watch, wakeup, env, body, channel.take_fds())
                 message = wire.decode(body)
                 env = received_environment(message, env)
-                last = Execution(channel, wakeup, env, memory)
+                last = Execution(channel, wakeup, memory)
                 if runs and not _take_over(last, message, watch):
                     return
                 continue
             message, fds = channel.decode(body)
             if message["op"] == "run":
                 env = received_environment(message, env)
-                last = Execution(channel, wakeup, env, memory)
-                if last.prepare(message, fds) and not _execute(last):
+                last = Execution(channel, wakeup, memory)
+                if last.prepare(message, fds, env) and not _execute(last):
                     return
                 bodies = last.following + bodies
             elif message["op"] == "move":

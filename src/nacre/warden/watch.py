@@ -16,8 +16,9 @@ import time
 
 from nacre.warden import launch, wire
 from nacre.warden.channel import receive_fds
-from nacre.warden.execution import PATIENCE_SECONDS, READ_BYTES, drain_wakeups, ignored_signals
+from nacre.warden.execution import PATIENCE_SECONDS, READ_BYTES, drain_wakeups
 from nacre.warden.job import Job, JobOutput, hidden_forms
+from nacre.warden.start import ignored_signals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ import sys
 
 from nacre.warden import children, runner
 from nacre.warden.channel import Channel
-from nacre.warden.execution import ignored_signals
 from nacre.warden.launch import received_environment
 from nacre.warden.memory import counter
 from nacre.warden.privacy import become_unreadable
 from nacre.warden.rehearsal import rehearse
+from nacre.warden.start import ignored_signals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

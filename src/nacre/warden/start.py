@@ -1,0 +1,163 @@
+"""From a request to a running shell: what can be made ready beforehand, and the start itself.
+
+The first half may run in the zygote, before its runner is forked, so nothing in it may take long or fail for others:
+the directory, which may not even answer, is entered by the runner.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+
+from nacre.warden import launch, spare
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nacre.warden.channel import Channel
+    from nacre.warden.wire import Message
+
+
+class Start:
+    """One request and what came with it."""
+
+    __slots__ = ("_actions", "_channel", "_env", "_fds", "_launch", "_scripts", "_socket", "leader", "request")
+
+    def __init__(self, channel: Channel, request: Message, fds: list[int], env: dict[bytes, bytes]) -> None:
+        self.request = request
+        self.leader = 0
+        self._channel = channel
+        self._fds = fds
+        """What came with the request, until the shell has it."""
+        self._env = env
+        self._actions: list[launch.FileAction] = []
+        self._launch: launch.Launch | None = None
+        self._scripts: int | None = None
+        """The file that a session's scripts come in, where its shell leaves notes when nobody else listens."""
+        self._socket: int | None = None
+        """The caller's end of the socket to a session's shell, held so that the shell never writes to nobody."""
+
+    @classmethod
+    def over(cls, channel: Channel, request: Message, leader: int, notes_fd: int | None) -> Start:
+        """That of a shell which somebody else has started."""
+        start = cls(channel, request, [], {})
+        start.leader = leader
+        start._launch = launch.Launch(request["shell"])
+        start._launch.notes_fd = notes_fd
+        return start
+
+    @property
+    def is_spare(self) -> bool:
+        return "spare" in self.request
+
+    @property
+    def waits(self) -> bool:
+        """Whether the shell waits for its script, and for its limits: one started in advance, or a session's."""
+        return self.is_spare or "session" in self.request
+
+    def prepare(self) -> bool:
+        """Make ready what the start needs; on failure say why, and give everything back."""
+        request = self.request
+        try:
+            prepared = self._launch = (
+                spare.prepare(request["shell"], self._env) if self.is_spare else launch.prepare_request(request)
+            )
+        except (OSError, ValueError) as error:
+            self._failed("descriptors", error)
+            return False
+        self._actions = launch.file_actions(prepared, self._fds, request)
+        self._env = launch.environment(prepared, self._env, request)
+        if self.waits:
+            go, text, *_ = self._ends()
+            self._actions += [(os.POSIX_SPAWN_DUP2, go, spare.GO_FD), (os.POSIX_SPAWN_DUP2, text, spare.TEXT_FD)]
+        if self.is_spare:
+            # The first variable lies right behind the arguments.
+            self._env = {os.fsencode(spare.ROOM): b"." * spare.ROOM_BYTES, **self._env}
+        return True
+
+    def _ends(self) -> list[int]:
+        """Of a shell that waits: its end of the socket, the file that its script comes in; of a session's one more."""
+        return self._fds[self.request["outputs"] + ("side" in self.request) :]
+
+    def spawn(self) -> bool:
+        """Start what was prepared; on failure say at which step and why, and give everything back."""
+        prepared = self._launch
+        assert prepared is not None
+        step = "cwd"
+        try:
+            os.chdir(self.request["cwd"])
+            if self._channel.gone():
+                # A hung file system can hold us until the caller has been told that nothing was started.
+                raise ConnectionAbortedError
+            step = "shell"
+            self.leader = os.posix_spawn(
+                prepared.path,
+                prepared.argv,
+                self._env,
+                file_actions=self._actions,
+                setsid=True,
+                setsigmask=(),
+                setsigdef=ignored_signals(),
+            )
+            if self.is_spare:
+                step = "spare"
+                self._offer(prepared)
+        except (OSError, ValueError) as error:
+            self._failed(step, error)
+            return False
+        if "session" in self.request:
+            _, self._scripts, self._socket = self._ends()
+            self._fds = [fd for fd in self._fds if fd not in (self._scripts, self._socket)]
+        self._give_back()
+        prepared.close_inherited()
+        return True
+
+    def _offer(self, prepared: launch.Launch) -> None:
+        """Hand the caller the ways to a spare; one that cannot be reached is of no use."""
+        try:
+            handles, at = spare.open_handles(self.leader, prepared.notes_fd)
+        except OSError:
+            os.kill(self.leader, signal.SIGKILL)
+            os.waitpid(self.leader, 0)
+            raise
+        try:
+            told = {"event": "spare", "pid": self.leader, "at": at, "notes": prepared.inherited[0]}
+            self._channel.send(told, handles)
+        finally:
+            for fd in handles[:-1]:
+                os.close(fd)
+
+    def _failed(self, step: str, error: OSError | ValueError) -> None:
+        self.close()
+        number = error.errno if isinstance(error, OSError) else None
+        self._channel.send({"event": "failed", "step": step, "errno": number, "reason": str(error)})
+
+    def notes(self) -> launch.Notes | None:
+        """What the shell has left about itself, where it was asked to."""
+        if self._scripts is not None:
+            return launch.read_late_notes(self._scripts)
+        if self._launch is not None and self._launch.notes_fd is not None:
+            return launch.read_notes(self._launch.notes_fd)
+        return None
+
+    def close(self) -> None:
+        """Give back every descriptor."""
+        if self._scripts is not None and self._socket is not None:
+            os.close(self._scripts)
+            os.close(self._socket)
+            self._scripts = self._socket = None
+        if self._launch is not None:
+            self._launch.close()
+            self._launch = None
+        self._give_back()
+
+    def _give_back(self) -> None:
+        for fd in self._fds:
+            os.close(fd)
+        self._fds = []
+
+
+@functools.cache
+def ignored_signals() -> tuple[int, ...]:
+    """What this process ignores (Python itself ignores SIGPIPE) and its child must not; it never changes."""
+    return tuple(number for number in signal.valid_signals() if signal.getsignal(number) == signal.SIG_IGN)
