@@ -28,6 +28,7 @@ from nacre.errors import (
     NacreError,
 )
 from nacre.execution.capture import Capture, Passthrough, is_cut
+from nacre.execution.entry import entry_of, measures
 from nacre.execution.run import Run
 from nacre.execution.stages import hidden_failure
 from nacre.execution.summary import notices_of, outcome_of, producers_ending
@@ -281,7 +282,7 @@ class Engine:
                     await run.let_go()
             except asyncio.CancelledError:
                 outputs, _ = capture.outputs(keep_all=False)
-                self.log(profile, planned, {"outcome": "stopped", **_measures(run.elapsed, outputs)})
+                self.log(profile, planned, {"outcome": "stopped", **measures(run.elapsed, outputs)})
                 raise
             finally:
                 run.release()
@@ -390,7 +391,7 @@ class Engine:
         return outputs, problems
 
     def _logged(self, result: ShellResult, profile: Profile, planned: Plan) -> ShellResult:
-        problem = self.log(profile, planned, _entry(result))
+        problem = self.log(profile, planned, entry_of(result))
         return replace(result, notices=(*result.notices, problem)) if problem else result
 
     def log(self, profile: Profile, planned: Plan, facts: Mapping[str, Any]) -> str | None:
@@ -446,35 +447,6 @@ def _prologue(command: str) -> str | None:
     from nacre.policy.runtime_guard import runtime_guard
 
     return runtime_guard(command)
-
-
-def _entry(result: ShellResult) -> dict[str, Any]:
-    """The facts of a result for the log: sizes, never content."""
-    output, stderr = result.output, result.stderr
-    entry: dict[str, Any] = {
-        "outcome": type(result.outcome).__name__.lower(),
-        "exitCode": result.exit_code,
-        "durationMs": round(result.elapsed * 1000, 3),
-        "stdoutBytes": output.total_bytes,
-        "stderrBytes": None if stderr is None else stderr.total_bytes,
-    }
-    if result.survivors:
-        entry["survivors"] = [{"pid": one.pid, "argv": list(one.argv)} for one in result.survivors]
-    if result.notices:
-        entry["notices"] = list(result.notices)
-    artifacts = [one.artifact.id for one in (output, stderr) if one is not None and one.artifact is not None]
-    if artifacts:
-        entry["artifacts"] = artifacts
-    return entry
-
-
-def _measures(elapsed: float, outputs: Sequence[Output]) -> dict[str, Any]:
-    """How long and how much; both streams through one pipe are counted as stdout."""
-    return {
-        "durationMs": round(elapsed * 1000, 3),
-        "stdoutBytes": outputs[0].total_bytes,
-        "stderrBytes": outputs[1].total_bytes if len(outputs) > 1 else None,
-    }
 
 
 # Building an engine reads files; a program makes thousands of calls with the same few configurations.

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import pytest
 
 import nacre
-from nacre.backends import wardens
-from nacre.backends.wardens import Link, Request, Warden, warden
+from nacre.backends.link import Link, Request
+from nacre.backends.wardens import Warden, warden
 from nacre.settings import ExecutionSettings, Settings
 from nacre.warden import children, wire
 
@@ -84,7 +84,7 @@ def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
 def test_a_request_that_does_not_fit_goes_on_where_it_stopped(ends: tuple[socket.socket, socket.socket]) -> None:
     near, far = ends
     near.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
-    link = Link(*socket.socketpair())
+    link = Link(*socket.socketpair(), warden.fork)
     request = Request(link, {"op": "run", "script": "x" * 300_000}, [], {"A": "b"})
     frames = wire.Frames()
     messages: list[dict[str, object]] = []
@@ -103,13 +103,7 @@ def test_a_request_that_does_not_fit_goes_on_where_it_stopped(ends: tuple[socket
 def test_without_a_loop_a_request_waits_until_it_is_sent() -> None:
     one = Warden()
     link = one.take()
-    original = wardens.warden
-    wardens.warden = one
-    try:
-        link.fork()
-        assert link.far is None
-    finally:
-        wardens.warden = original
-        link.close()
-        one.close()
-    assert warden is original
+    link.fork()
+    assert link.far is None
+    link.close()
+    one.close()

@@ -10,10 +10,11 @@ from typing import Any
 
 from nacre.backends.contained_process import ContainedProcess, request_of
 from nacre.backends.lingering import LINGER_MILLISECONDS, read_all
+from nacre.backends.link import Link
 from nacre.backends.pipes import make_pipes
 from nacre.backends.spares import Spare, is_suited, refill_soon, spares
 from nacre.backends.start_errors import start_error
-from nacre.backends.wardens import Link, warden
+from nacre.backends.wardens import warden
 from nacre.command import Command
 from nacre.process import AtOnce, Listener, Process
 from nacre.warden import wire

@@ -15,10 +15,11 @@ from typing import Any
 
 from nacre.backends.hub import unwatch, watch
 from nacre.backends.lingering import tell
+from nacre.backends.link import Link
 from nacre.backends.pipes import OUTPUTS, PipeReader, make_pipes, watch_stream
 from nacre.backends.spares import Spare, refill_soon
 from nacre.backends.start_errors import start_error
-from nacre.backends.wardens import Link, warden
+from nacre.backends.wardens import warden
 from nacre.command import SIDE_FD, Command
 from nacre.errors import BackendUnavailableError, StartError
 from nacre.process import SIDE, Ending, Listener, Survivor

@@ -19,8 +19,9 @@ import threading
 import time
 
 from nacre.backends.hub import soon
+from nacre.backends.link import Link, is_quiet
 from nacre.backends.pipes import OUTPUTS, make_pipes
-from nacre.backends.wardens import Link, is_quiet, warden
+from nacre.backends.wardens import warden
 from nacre.command import Command
 from nacre.errors import NacreError
 from nacre.warden import spare as far

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
 import socket
 import subprocess
 import sys
@@ -18,9 +17,8 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
+from nacre.backends.link import NOW, Link, Request, is_quiet
 from nacre.errors import BackendUnavailableError
-from nacre.warden import wire
-from nacre.warden.channel import send_fds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,14 +27,9 @@ if TYPE_CHECKING:
 # Idle runners kept for the next call; a burst makes more, which end when they are given back.
 IDLE_RUNNERS = 4
 
-# Plain numbers: the arithmetic of enums is Python, and slow.
-_NOW = int(socket.MSG_DONTWAIT)
-_PEEK = int(socket.MSG_PEEK | socket.MSG_DONTWAIT)
 # Of requests on the way to the warden; what waits here can still be given to a runner that becomes idle.
 CONTROL_BYTES = 16 * 1024
 RETRY_SECONDS = 0.002
-# What goes through a socket in one piece.
-MOVED_BYTES = 16 * 1024
 # What an interpreter may need to find its own libraries.
 _INTERPRETER_NEEDS = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LC_ALL")
 
@@ -56,135 +49,6 @@ def unsupported_reason() -> str | None:
     if not hasattr(os, "pidfd_open") or not os.path.exists("/proc/self/stat"):
         return "/proc or pidfd is missing"
     return None
-
-
-class Link:
-    """The way to one runner, and what it has been told already."""
-
-    __slots__ = ("__weakref__", "_ready", "env", "far", "sock")
-
-    def __init__(self, sock: socket.socket, far: socket.socket) -> None:
-        self.sock = sock
-        self.far: socket.socket | None = far
-        """The runner's end, until there is one: it is forked with its first request."""
-        self.env: Mapping[str, str] | None = None
-        """The environment that the runner has; sent again only when it is another one."""
-        self._ready = select.poll()
-        self._ready.register(sock, select.POLLIN)
-
-    def ask(self, request: Mapping[str, Any], fds: list[int], env: Mapping[str, str]) -> None:
-        """Send a request with its descriptors, and the environment if the runner has another one."""
-        if self.far is not None:
-            self.env = env
-            self.sock.settimeout(0)
-            warden.fork(self, request, fds, env)
-            return
-        message = {**request, "fds": len(fds)}
-        if self.env is not env:
-            message["env"] = dict(env)
-            self.env = env
-        self.tell(message, fds)
-
-    def hand_over(self, request: Request) -> bool:
-        """Have an idle runner serve another caller; this way to it ends then. False when that cannot be."""
-        moved = wire.frame({"op": "move", "fds": 1}) + wire.frame(request.message(self.env))
-        if len(moved) > MOVED_BYTES:
-            return False
-        try:
-            send_fds(self.sock, moved, request.fds, _NOW)
-        except OSError:
-            return False
-        self.close()
-        return True
-
-    def tell(self, message: Mapping[str, Any], fds: list[int]) -> None:
-        """Send a whole message with descriptors, however long it is."""
-        self.sock.settimeout(None)
-        _send(self.sock, message, fds)
-        self.sock.settimeout(0)
-
-    def wait(self, milliseconds: int) -> bool:
-        """Whether the runner says something, or is gone, within that time."""
-        return bool(self._ready.poll(milliseconds))
-
-    def heard(self) -> bytes:
-        """What it has said; b"" when that is nothing, or it is gone, which the next to ask finds as well."""
-        try:
-            return self.sock.recv(65536, _NOW)
-        except OSError:
-            return b""
-
-    def fork(self) -> None:
-        """Have the runner forked before there is a request."""
-        warden.fork(self, {"op": "fork"}, [], None)
-
-    def met(self) -> None:
-        """The runner has its end, or is sure to get it."""
-        if self.far is not None:
-            self.far.close()
-            self.far = None
-
-    def close(self) -> None:
-        self.sock.close()
-        self.met()
-
-
-class Request:
-    """The first request of a runner that is to be forked for it."""
-
-    __slots__ = ("_env", "_link", "_rest", "_words", "fds")
-
-    def __init__(self, link: Link, words: Mapping[str, Any], fds: list[int], env: Mapping[str, str] | None) -> None:
-        assert link.far is not None
-        self._link = link
-        self._words = words
-        self._env = env
-        self._rest = memoryview(b"")
-        """What is still to be sent of it, once it was begun."""
-        self.fds = [link.far.fileno(), *fds]
-
-    @property
-    def env(self) -> Mapping[str, str] | None:
-        return self._env
-
-    @property
-    def wanted(self) -> bool:
-        """Whether its caller still waits for it."""
-        return self._link.far is not None
-
-    @property
-    def begun(self) -> bool:
-        return bool(self._rest)
-
-    def message(self, known: Mapping[str, str] | None) -> dict[str, Any]:
-        """The whole of it, with the environment if whoever gets it knows another one."""
-        message = {**self._words, "fds": len(self.fds)}
-        if self._env is not None and self._env is not known:
-            message["env"] = dict(self._env)
-        return message
-
-    def send(self, sock: socket.socket, known: Mapping[str, str] | None, flags: int) -> bool:
-        """Send it, or what is left of it; False when it cannot go on now."""
-        try:
-            if not self._rest:
-                data = memoryview(wire.frame(self.message(known)))
-                self._rest = data[send_fds(sock, data, self.fds, flags) :]
-            while self._rest:
-                self._rest = self._rest[sock.send(self._rest, flags) :]
-        except BlockingIOError:
-            return False
-        return True
-
-    def hold(self) -> None:
-        """Keep copies of the descriptors, which are their owner's, until it is sent."""
-        assert self._link.far is not None
-        self.fds = [self._link.far.fileno(), *map(os.dup, self.fds[1:])]
-
-    def let_go(self) -> None:
-        """The same ended: it is sent, or nobody wants it."""
-        for fd in self.fds[1:]:
-            os.close(fd)
-        self._link.met()
 
 
 class Warden:
@@ -237,7 +101,7 @@ class Warden:
     def _new_link(self) -> Link:
         if self._control is None:
             self._start()
-        link = Link(*socket.socketpair())
+        link = Link(*socket.socketpair(), self.fork)
         self._live.add(link)
         return link
 
@@ -246,7 +110,7 @@ class Warden:
         request = Request(link, words, fds, env)
         loop = _running_loop()
         with self._lock:
-            if not self._waiting and not _is_pressed(loop) and self._send(request, 0 if loop is None else _NOW):
+            if not self._waiting and not _is_pressed(loop) and self._send(request, 0 if loop is None else NOW):
                 link.met()
                 return
             request.hold()
@@ -286,7 +150,7 @@ class Warden:
             try:
                 while self._waiting:
                     request = self._waiting[0]
-                    if (request.wanted or request.begun) and not self._send(request, 0 if loop is None else _NOW):
+                    if (request.wanted or request.begun) and not self._send(request, 0 if loop is None else NOW):
                         break
                     self._waiting.popleft()
                     request.let_go()
@@ -381,13 +245,6 @@ class Warden:
         self.__init__()  # type: ignore[misc]
 
 
-def _send(sock: socket.socket, message: Mapping[str, Any], fds: list[int]) -> None:
-    data = memoryview(wire.frame(dict(message)))
-    sent = send_fds(sock, data, fds)
-    while sent < len(data):
-        sent += sock.send(data[sent:])
-
-
 def _running_loop() -> asyncio.AbstractEventLoop | None:
     # A program that starts is not kept waiting for asyncio, which the warden does not need.
     asyncio = sys.modules.get("asyncio")
@@ -396,17 +253,6 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
 
 def _is_pressed(loop: asyncio.AbstractEventLoop | None) -> bool:
     return loop is not None and bool(getattr(loop, "_ready", None))
-
-
-def is_quiet(sock: socket.socket) -> bool:
-    """Whether an idle runner is still there: one that went away has said goodbye, or closed its end."""
-    try:
-        sock.recv(1, _PEEK)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False
 
 
 warden = Warden()

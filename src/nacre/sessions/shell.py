@@ -18,9 +18,10 @@ from dataclasses import replace
 from typing import Any
 
 from nacre.backends.hub import unwatch, watch
+from nacre.backends.link import Link
 from nacre.backends.pipes import make_pipes
 from nacre.backends.start_errors import start_error
-from nacre.backends.wardens import Link, warden
+from nacre.backends.wardens import warden
 from nacre.command import SIDE_FD, Command
 from nacre.errors import BackendUnavailableError, NacreError, StartError
 from nacre.sessions import bootstrap
