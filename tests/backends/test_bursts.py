@@ -100,6 +100,34 @@ def test_a_request_that_does_not_fit_goes_on_where_it_stopped(ends: tuple[socket
     link.close()
 
 
+def test_a_request_whose_receiver_goes_away_is_sent_whole_to_the_next(
+    ends: tuple[socket.socket, socket.socket],
+) -> None:
+    near, far = ends
+    link = Link(*socket.socketpair(), warden.fork)
+    request = Request(link, {"op": "run", "script": "x" * 1_000_000}, [], {"A": "b"})
+    assert not request.send(near, None, socket.MSG_DONTWAIT)
+    far.close()
+    with pytest.raises(OSError):
+        request.send(near, None, socket.MSG_DONTWAIT)
+    request.begin_anew()
+    assert request.wanted
+    assert not request.begun
+    other, receiver = socket.socketpair()
+    frames = wire.Frames()
+    messages: list[dict[str, object]] = []
+    while not messages:
+        request.send(other, None, socket.MSG_DONTWAIT)
+        data, fds, _, _ = socket.recv_fds(receiver, 1 << 20, 4)
+        for fd in fds:
+            os.close(fd)
+        messages = frames.feed(data)
+    assert messages == [{"op": "run", "script": "x" * 1_000_000, "fds": 1, "env": {"A": "b"}}]
+    for one in (other, receiver):
+        one.close()
+    link.close()
+
+
 def test_without_a_loop_a_request_waits_until_it_is_sent() -> None:
     one = Warden()
     link = one.take()

@@ -193,8 +193,8 @@ class BegunSpare:
         if not whole:
             return None
         stages = spare.stages() if command.stages else ()
-        # The runner collects its shell when it is asked for the next.
-        warden.give(spare.link)
+        # The runner collects its shell when it is asked for the next; it takes it for a spare until then.
+        warden.give(spare.link, since=spare.born)
         self._spare = None
         refill_soon(self._loop, command, self._wanted, spare)
         return AtOnce(code, stages, self._outputs)

@@ -29,7 +29,7 @@ class Fork(Protocol):
 class Link:
     """The way to one runner, and what it has been told already."""
 
-    __slots__ = ("__weakref__", "_fork", "_ready", "env", "far", "sock")
+    __slots__ = ("__weakref__", "_fork", "_ready", "env", "far", "good_until", "sock")
 
     def __init__(self, sock: socket.socket, far: socket.socket, fork: Fork) -> None:
         """With the far end, and how a runner is forked at it."""
@@ -38,6 +38,8 @@ class Link:
         """The runner's end, until there is one: it is forked with its first request."""
         self.env: Mapping[str, str] | None = None
         """The environment that the runner has; sent again only when it is another one."""
+        self.good_until = 0.0
+        """While idle: when its runner may be about to go away."""
         self._fork = fork
         self._ready = select.poll()
         self._ready.register(sock, select.POLLIN)
@@ -144,6 +146,10 @@ class Request:
         except BlockingIOError:
             return False
         return True
+
+    def begin_anew(self) -> None:
+        """Whoever was being sent it is gone."""
+        self._rest = memoryview(b"")
 
     def hold(self) -> None:
         """Keep copies of the descriptors, which are their owner's, until it is sent."""

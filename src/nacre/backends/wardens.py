@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import weakref
 from collections import deque
 from collections.abc import Mapping
@@ -24,6 +25,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import asyncio
 
+# A runner goes away after 30 s without a request; a word that crosses with its last would be lost.
+GOOD_SECONDS = 25.0
 # Idle runners kept for the next call; a burst makes more, which end when they are given back.
 IDLE_RUNNERS = 4
 
@@ -73,7 +76,7 @@ class Warden:
         with self._lock:
             while self._idle:
                 link = self._idle.pop()
-                if is_quiet(link.sock):
+                if time.monotonic() < link.good_until and is_quiet(link.sock):
                     return link
                 link.close()
             return self._new_link()
@@ -88,8 +91,9 @@ class Warden:
             link.fork()
             self.give(link)
 
-    def give(self, link: Link) -> None:
-        """Take back the way to a runner that is idle again; who waits for one gets it."""
+    def give(self, link: Link, *, since: float | None = None) -> None:
+        """Take back the way to a runner that is idle again, or to its own knowledge since then; who waits gets it."""
+        link.good_until = (time.monotonic() if since is None else since) + GOOD_SECONDS
         with self._lock:
             if self._waiting and self._hand_over(link):
                 return
@@ -134,6 +138,9 @@ class Warden:
                 self._control.close()
                 self._control = self._env = None
                 self._wait_for_intermediate()
+                request.begin_anew()
+                if not request.wanted:
+                    return True
                 continue
             if request.env is not None:
                 self._env = request.env
