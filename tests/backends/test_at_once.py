@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import stat
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -255,30 +253,3 @@ def test_a_status_that_the_kernel_does_not_show_is_not_taken_for_zero(tmp_path: 
         check=False,
     )
     assert said.stdout.split() == ["None", "3"], said.stderr
-
-
-def test_where_the_end_cannot_be_seen_it_is_told(tmp_path: Path) -> None:
-    """A kernel without the files of children: the runner cannot hand over what shows the end."""
-    source = Path(nacre.__file__).parents[1]
-    copy = tmp_path / "source"
-    shutil.copytree(source / "nacre", copy / "nacre", ignore=shutil.ignore_patterns("__pycache__"))
-    spare = copy / "nacre" / "warden" / "spare.py"
-    text = spare.read_text()
-    assert "/children" in text
-    spare.write_text(text.replace("/children", "/no-such-file"))
-    program = (
-        "import asyncio, nacre\n"
-        "async def main():\n"
-        "    for script in ('echo hi; exit 3', 'sleep 0.05; echo late', 'echo two | cat'):\n"
-        "        result = await nacre.run(script)\n"
-        "        print(result.exit_code, result.text.strip(), *result.notices)\n"
-        "asyncio.run(main())\n"
-    )
-    said = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "PYTHONPATH": str(copy)},
-    )
-    assert said.stdout.splitlines() == ["3 hi", "0 late", "0 two"]

@@ -9,10 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from nacre.backends.contained_process import ContainedProcess, request_of
-from nacre.backends.hub import soon
 from nacre.backends.lingering import LINGER_MILLISECONDS, read_all
 from nacre.backends.link import Link
-from nacre.backends.look import LOOKS, Look
 from nacre.backends.pipes import make_pipes
 from nacre.backends.spares import Spare, is_suited, refill_soon, spares
 from nacre.backends.start_errors import start_error
@@ -106,9 +104,6 @@ class Begun:
         self._command = command
         self._readers = readers
         self._wanted = wanted
-        self._looks = not (command.stages or command.prologue)
-        """Whether its end is looked for here; what its shell notes only the runner can tell."""
-        self._began = time.monotonic()
         self._unheard = False
         self._outputs: tuple[bytes, ...] = ()
         self._frames = wire.Frames()
@@ -117,11 +112,8 @@ class Begun:
     def ask(self, writers: list[int]) -> None:
         """Have the runner start the command."""
         assert self._link is not None
-        request = request_of(self._command)
-        if self._looks:
-            request["looks"] = True
         try:
-            self._link.ask(request, writers, self._command.env)
+            self._link.ask(request_of(self._command), writers, self._command.env)
         except (BrokenPipeError, ConnectionResetError):
             # Nobody took the request. If somebody could say why, that is in the socket.
             self._unheard = True
@@ -134,49 +126,23 @@ class Begun:
         assert link is not None
         for fd in self._readers:
             os.set_blocking(fd, False)
-        end = self._look(link) if self._looks else self._hear(link)
-        if end is None:
+        if not link.wait(LINGER_MILLISECONDS):
+            return None
+        self._messages = self._frames.feed(link.heard())
+        if not self._messages or not _is_plain(self._messages[0]):
             return None
         self._outputs, whole = read_all(self._readers)
         if not whole:
             return None
+        message = self._messages[0]
         warden.reap_intermediate()
         for fd in self._readers:
             os.close(fd)
-        self._link = None
         warden.give(link)
+        self._link = None
         if self._wanted:
             refill_soon(self._loop, self._command, self._wanted)
-        elif self._looks:
-            soon(self._loop, lambda: warden.settle(link))
-        return AtOnce(*end, self._outputs)
-
-    def _hear(self, link: Link) -> tuple[int, tuple[int, ...]] | None:
-        """Its code and stages, as its runner tells them."""
-        if not link.wait(LINGER_MILLISECONDS):
-            return None
-        data, fds = link.heard()
-        assert not fds
-        self._messages = self._frames.feed(data)
-        if not self._messages or not _is_plain(self._messages[0]):
-            return None
-        return self._messages[0]["code"], tuple(self._messages[0].get("stages", ()))
-
-    def _look(self, link: Link) -> tuple[int, tuple[int, ...]] | None:
-        """The same, seen here; its runner only says that it runs, while it starts."""
-        if not link.wait(LINGER_MILLISECONDS):
-            return None
-        data, fds = link.heard()
-        self._messages = self._frames.feed(data)
-        if len(fds) != LOOKS:
-            return None
-        look = Look(self._messages.pop(0)["pid"], *fds)
-        try:
-            left = LINGER_MILLISECONDS - (time.monotonic() - self._began) * 1000
-            code = look.plain_code() if look.ends_within(max(0.0, left)) else None
-        finally:
-            look.close()
-        return None if code is None else (code, ())
+        return AtOnce(message["code"], tuple(message.get("stages", ())), self._outputs)
 
     def start(self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None) -> Process:
         """Attend it from here on."""
@@ -185,8 +151,7 @@ class Begun:
         process = ContainedProcess(self._link, command, listener, wanted=self._wanted, unheard=self._unheard)
         self._link = None
         try:
-            unseen = time.monotonic() - self._began if self._looks else None
-            process.go_on(self._readers, self._outputs, self._frames, self._messages, unseen=unseen)
+            process.go_on(self._readers, self._outputs, self._frames, self._messages)
         except BaseException:
             process.release()
             raise
@@ -219,7 +184,9 @@ class BegunSpare:
         """What the command came to, if it ends in a moment, with nothing special about it; else `start` goes on."""
         spare, command = self._spare, self._command
         assert spare is not None
-        code = None if command.prologue else spare.code_within(LINGER_MILLISECONDS)
+        if command.prologue or not spare.ends_within(LINGER_MILLISECONDS):
+            return None
+        code = spare.plain_code()
         if code is None:
             return None
         self._outputs, whole = read_all(spare.readers)

@@ -105,26 +105,15 @@ class ContainedProcess:
         self._say_limits(elapsed)
 
     def go_on(
-        self,
-        readers: list[int],
-        outputs: tuple[bytes, ...],
-        frames: wire.Frames,
-        messages: list[dict[str, Any]],
-        *,
-        unseen: float | None,
+        self, readers: list[int], outputs: tuple[bytes, ...], frames: wire.Frames, messages: list[dict[str, Any]]
     ) -> None:
-        """Attend a command that runs already, with what has come from it and of it meanwhile.
-
-        With `unseen`, its end was looked for here for so long, and is the runner's to tell from now on.
-        """
+        """Attend a command that runs already, with what has come from it and of it meanwhile."""
         self._frames = frames
         tell(self._listener, outputs)
         self._watch_all(readers)
         self._listen()
         for message in messages:
             self._handle(message)
-        if unseen is not None and not self._ended:
-            self._say_limits(unseen)
 
     def leave(self) -> list[int]:
         """Stop attending a shell that goes on: the pipes' ends and the way to its runner are the caller's again."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from nacre.warden import wire
-from nacre.warden.channel import receive_fds, send_fds
+from nacre.warden.channel import send_fds
 
 # Plain numbers: the arithmetic of enums is Python, and slow.
 NOW = int(socket.MSG_DONTWAIT)
@@ -79,12 +79,12 @@ class Link:
         """Whether the runner says something, or is gone, within that time."""
         return bool(self._ready.poll(milliseconds))
 
-    def heard(self) -> tuple[bytes, list[int]]:
-        """What it has said, and what came along; b"" when that is nothing, or it is gone, as the next to ask finds."""
+    def heard(self) -> bytes:
+        """What it has said; b"" when that is nothing, or it is gone, which the next to ask finds as well."""
         try:
-            return receive_fds(self.sock, 65536)
+            return self.sock.recv(65536, NOW)
         except OSError:
-            return b"", []
+            return b""
 
     def fork(self) -> None:
         """Have the runner forked before there is a request."""

@@ -12,13 +12,14 @@ import asyncio
 import contextlib
 import errno
 import os
+import select
+import signal
 import socket
 import threading
 import time
 
 from nacre.backends.hub import soon
 from nacre.backends.link import Link, is_quiet
-from nacre.backends.look import Look
 from nacre.backends.pipes import OUTPUTS, make_pipes
 from nacre.backends.wardens import warden
 from nacre.command import Command
@@ -50,9 +51,11 @@ class Spare:
         self.born = time.monotonic()
         self._go = go
         self._text = text
-        self._memory = self._notes = -1
+        self.pid = 0
+        self._memory = self._stat = self._children = self._notes = -1
         """Of the shell, once its runner has handed them over."""
-        self._look: Look | None = None
+        self._end = select.poll()
+        self._handle = -1
         self._at = self._notes_fd = 0
         """Where in its memory the arguments begin; its own descriptor for notes."""
         self._waits = False
@@ -109,13 +112,13 @@ class Spare:
         if messages and messages[0]["event"] == "failed" and messages[0]["step"] == "spare":
             ended = messages[0]["errno"] == errno.ESRCH
             self.refusal = DOES_NOT_WAIT if ended else messages[0]["reason"]
-        if not messages or messages[0]["event"] != "runs" or len(fds) != far.HANDLES:
+        if not messages or messages[0]["event"] != "spare" or len(fds) != far.HANDLES:
             for fd in fds:
                 os.close(fd)
             return False
-        stat, alone, handle, self._memory, self._notes = fds
-        self._look = Look(messages[0]["pid"], stat, alone, handle)
-        self._at, self._notes_fd = messages[0]["at"], messages[0]["notes"]
+        self._memory, self._stat, self._children, self._handle, self._notes = fds
+        self._end.register(self._handle, select.POLLIN)
+        self.pid, self._at, self._notes_fd = messages[0]["pid"], messages[0]["at"], messages[0]["notes"]
         return True
 
     def run(self, command: Command) -> bool:
@@ -132,11 +135,18 @@ class Spare:
             return False
         return True
 
-    def code_within(self, milliseconds: int) -> int | None:
-        """Its exit code, if it has ended by then and there is nothing more to say."""
-        look = self._look
-        assert look is not None
-        return look.plain_code() if look.ends_within(milliseconds) else None
+    def ends_within(self, milliseconds: int) -> bool:
+        """Whether the shell has ended by then."""
+        return bool(self._end.poll(milliseconds))
+
+    def plain_code(self) -> int | None:
+        """The exit code of a shell that has ended by itself and left nothing; None when there is more to say."""
+        status = far.wait_status(self._stat)
+        if status is None or os.pread(self._children, 64, 0) != b"%d " % self.pid:
+            return None
+        code = os.waitstatus_to_exitcode(status)
+        # Killed, or one of its children was: its runner knows whether for want of memory.
+        return None if code < 0 or code == 128 + signal.SIGKILL else code
 
     def stages(self) -> tuple[int, ...]:
         """What the shell has noted of its last pipeline."""
@@ -145,13 +155,10 @@ class Spare:
     def close_handles(self) -> None:
         """Give back what only its use, and the look for its end, needed."""
         self._go.close()
-        if self._look is not None:
-            self._look.close()
-            self._look = None
-        for fd in (self._text, self._memory, self._notes):
+        for fd in (self._text, self._memory, self._stat, self._children, self._handle, self._notes):
             if fd >= 0:
                 os.close(fd)
-        self._text = self._memory = self._notes = -1
+        self._text = self._memory = self._stat = self._children = self._handle = self._notes = -1
 
     def close_ends(self) -> None:
         """Give back all but the way to its runner."""

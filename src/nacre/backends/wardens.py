@@ -102,14 +102,6 @@ class Warden:
                 return
         link.close()
 
-    def settle(self, link: Link) -> None:
-        """Tell an idle runner that its command is known to be over, if it was not asked for the next since."""
-        with self._lock:
-            if link in self._idle:
-                # One that is gone is found out when it is asked.
-                with contextlib.suppress(OSError):
-                    link.tell({"op": "over"}, [])
-
     def _new_link(self) -> Link:
         if self._control is None:
             self._start()

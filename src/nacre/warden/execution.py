@@ -66,10 +66,8 @@ class Execution:
         self._limit: float | None = None
         self._deadline: float | None = None
         self._announce_at: float | None = None
-        self._unheard_until: float | None = None
-        """While the caller looks for the end by itself: when a shell that it has said nothing about is given up."""
-        self._over = False
-        """Whether the caller has seen the end, and has no other command now."""
+        self._spare_until: float | None = None
+        """When a spare that nobody has used is given up; its caller stops using it well before."""
         self._grace = 0.0
         self._why: str | None = None
         """Why it is being stopped: timeout, stop, caller gone; None while it is not."""
@@ -107,15 +105,13 @@ class Execution:
             return False
         self._leader = self._group = start.leader
         now = time.monotonic()
-        if start.is_looked_at:
-            self._unheard_until = now + SPARE_SECONDS
         if start.waits:
+            self._spare_until = now + SPARE_SECONDS if start.is_spare else None
             return True
         self._limit = start.request["timeout"]
         self._deadline = None if self._limit is None else now + self._limit
+        self._announce_at = now + ANNOUNCE_SECONDS
         self._grace = start.request["grace"]
-        if not start.is_looked_at:
-            self._announce_at = now + ANNOUNCE_SECONDS
         return True
 
     def discard(self) -> None:
@@ -143,7 +139,7 @@ class Execution:
     def run(self) -> bool:
         """Serve until nothing is left; True when the caller may send this runner another command."""
         signal.pthread_sigmask(signal.SIG_BLOCK, _CHILD_ENDED)
-        if self._unheard_until is None or self._wait_for_word():
+        if self._spare_until is None or self._wait_for_word():
             self._wait_for_leader()
             self._serve()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _CHILD_ENDED)
@@ -168,16 +164,15 @@ class Execution:
                     self._listen()
 
     def _wait_for_word(self) -> bool:
-        """Wait until the caller has something to say of the shell; False when it was all over before.
+        """Wait until the caller has something to say of its spare; False when it was all over before.
 
         A short command is over without a word: its caller has seen the end, and that nothing is left. It then asks for
         the next. To wake for that end as well would be in the caller's way.
         """
-        while self._unheard_until is not None and self._why is None:
+        while self._spare_until is not None and self._why is None:
             ready = self._poll.poll(self._patience())
             if not ready:
-                _, self._left = children.reap()
-                return self._left
+                return True
             for fd, _ in ready:
                 if fd == self._wakeup:
                     drain_wakeups(fd)
@@ -187,7 +182,7 @@ class Execution:
                         self.following.append(body)
                     else:
                         self._obey(*self._channel.decode(body))
-            if self.following or self._over:
+            if self.following:
                 return self._is_left()
             if not self._channel.open:
                 self._hung_up()
@@ -219,7 +214,7 @@ class Execution:
         os.close(handle)
 
     def _patience(self) -> float | None:
-        timers = [self._announce_at, self._unheard_until, self._kill_at, self._give_up_at]
+        timers = [self._announce_at, self._spare_until, self._kill_at, self._give_up_at]
         if self._why is None and self._status is None:
             timers.append(self._deadline)
         if self._why is not None and self._left and not self._reported:
@@ -258,10 +253,9 @@ class Execution:
         if self._announce_at is not None and now >= self._announce_at:
             self._announce_at = None
             self._channel.send({"event": "started", "pid": self._leader})
-        if self._unheard_until is not None and now >= self._unheard_until:
-            self._unheard_until = None
-            if self._start is not None and self._start.is_spare:
-                self._stop("idle")
+        if self._spare_until is not None and now >= self._spare_until:
+            self._spare_until = None
+            self._stop("idle")
         if self._stop_requested:
             self._stop_requested = False
             self._stop("stop")
@@ -372,8 +366,6 @@ class Execution:
         match message["op"]:
             case "go":
                 self._go(message)
-            case "over":
-                self._over = True
             case "rest":
                 # The turn of a session has ended, and its limits with it.
                 self._limit = self._deadline = None
@@ -393,7 +385,7 @@ class Execution:
 
     def _go(self, message: Message) -> None:
         """A waiting shell is in use, and has been for a moment: from now on its limits are kept here."""
-        self._unheard_until = None
+        self._spare_until = None
         self._grace = message["grace"]
         self._limit = message["timeout"]
         began = time.monotonic() - message["elapsed"]

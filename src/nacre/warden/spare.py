@@ -23,7 +23,7 @@ GO_FD, TEXT_FD = 110, 111
 ROOM = "__nacre_room"
 # More than nearly any script; a longer one starts its own shell.
 ROOM_BYTES = 16 * 1024
-# What its caller is handed: what shows its end, its memory, its notes.
+# What its caller is handed: memory, state, the runner's children, the process, its notes.
 HANDLES = 5
 # Fields of /proc/PID/stat, counted from the state: whether it waits, where the arguments begin, the exit status.
 _WAITS, _ARG_START, _EXIT_CODE = 32, 45, 49
@@ -76,29 +76,28 @@ def handed(script: str, *, notes_fd: int, prologue: str, stages: bool) -> bytes:
     return os.fsencode("\0".join(texts)) + b"\0"
 
 
-def open_looks(pid: int) -> list[int]:
-    """What shows a caller the end of a shell, without asking anybody: its state, the runner's children, the process."""
+def open_handles(pid: int, notes_fd: int | None) -> tuple[list[int], int]:
+    """What its caller needs to use a shell that was just started, and to see its end without asking anybody.
+
+    The descriptors of its memory, its state, the runner's children, the process itself and its notes; then where in
+    the memory the arguments begin. All but the last are the receiver's to close.
+    """
+    assert notes_fd is not None
     me = os.getpid()
     fds: list[int] = []
     try:
+        fds.append(os.open(f"/proc/{pid}/mem", os.O_RDWR | os.O_CLOEXEC))
         fds.append(os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC))
         fds.append(os.open(f"/proc/{me}/task/{me}/children", os.O_RDONLY | os.O_CLOEXEC))
         fds.append(os.pidfd_open(pid))
+        fields = state_fields(fds[1])
+        if len(fields) <= _EXIT_CODE:
+            raise ProcessLookupError
     except BaseException:
         for fd in fds:
             os.close(fd)
         raise
-    return fds
-
-
-def open_memory(pid: int, stat: int) -> tuple[int, int]:
-    """The memory of a shell that was just started, and where in it its arguments begin."""
-    memory = os.open(f"/proc/{pid}/mem", os.O_RDWR | os.O_CLOEXEC)
-    fields = state_fields(stat)
-    if len(fields) <= _ARG_START:
-        os.close(memory)
-        raise ProcessLookupError
-    return memory, int(fields[_ARG_START])
+    return [*fds, notes_fd], int(fields[_ARG_START])
 
 
 def state_fields(stat: int) -> list[bytes]:

@@ -51,11 +51,6 @@ class Start:
         return "spare" in self.request
 
     @property
-    def is_looked_at(self) -> bool:
-        """Whether its caller sees the end by itself, and says so if it wants to be told instead."""
-        return self.is_spare or "looks" in self.request
-
-    @property
     def waits(self) -> bool:
         """Whether the shell waits for its script, and for its limits: one started in advance, or a session's."""
         return self.is_spare or "session" in self.request
@@ -106,7 +101,6 @@ class Start:
             )
             if self.is_spare:
                 step = "spare"
-            if self.is_looked_at:
                 self._offer(prepared)
         except (OSError, ValueError) as error:
             self._failed(step, error)
@@ -119,29 +113,18 @@ class Start:
         return True
 
     def _offer(self, prepared: launch.Launch) -> None:
-        """Hand the caller what shows it the shell's end, and the ways to a spare: one out of reach is of no use."""
-        told: Message = {"event": "runs", "pid": self.leader}
-        handles: list[int] = []
-        notes: list[int] = []
+        """Hand the caller the ways to a spare; one that cannot be reached is of no use."""
         try:
-            handles += spare.open_looks(self.leader)
-            if self.is_spare:
-                memory, told["at"] = spare.open_memory(self.leader, handles[0])
-                handles.append(memory)
-                assert prepared.notes_fd is not None
-                notes = [prepared.notes_fd]
-                told["notes"] = prepared.inherited[0]
-            self._channel.send(told, [*handles, *notes])
+            handles, at = spare.open_handles(self.leader, prepared.notes_fd)
         except OSError:
-            if not self.is_spare:
-                # The caller is told of the end as usual.
-                del self.request["looks"]
-                return
             os.kill(self.leader, signal.SIGKILL)
             os.waitpid(self.leader, 0)
             raise
+        try:
+            told = {"event": "spare", "pid": self.leader, "at": at, "notes": prepared.inherited[0]}
+            self._channel.send(told, handles)
         finally:
-            for fd in handles:
+            for fd in handles[:-1]:
                 os.close(fd)
 
     def _failed(self, step: str, error: OSError | ValueError) -> None:
