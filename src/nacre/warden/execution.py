@@ -172,7 +172,9 @@ class Execution:
         while self._spare_until is not None and self._why is None:
             ready = self._poll.poll(self._patience())
             if not ready:
-                return True
+                # Nobody has used it, or its end was seen.
+                _, self._left = children.reap()
+                return self._left
             for fd, _ in ready:
                 if fd == self._wakeup:
                     drain_wakeups(fd)
