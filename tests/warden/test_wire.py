@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nacre.warden.wire import MAX_FRAME_BYTES, FrameError, Frames, frame
+from nacre.warden.wire import MAX_FRAME_BYTES, FrameError, Frames, frame, plain_end
 
 messages = st.lists(
     st.dictionaries(st.text(max_size=8), st.one_of(st.integers(), st.text(), st.none(), st.booleans()), max_size=5),
@@ -49,3 +49,8 @@ def test_the_first_wrong_frame_is_refused_first() -> None:
     no_json, too_large = b"\0\0\0\1x", b"\xff\xff\xff\xff"
     with pytest.raises(FrameError, match="not JSON"):
         Frames().feed(no_json + too_large)
+
+
+def test_a_plain_end_is_what_the_long_way_would_say() -> None:
+    (message,) = Frames().feed(plain_end(4711, 3))
+    assert message == {"event": "exited", "left": False, "pid": 4711, "why": None, "forced": False, "code": 3}

@@ -39,6 +39,8 @@ READ_BYTES = 256 * 1024
 # A shell that was started in advance and that nobody uses goes away.
 SPARE_SECONDS = 30.0
 _CHILD_ENDED = (signal.SIGCHLD,)
+# From here on a code may tell of a signal, and of a reason for it.
+SIGNAL_BASE = 128
 # poll() counts milliseconds in 31 bits, about 24 days; a limit may be further away.
 PATIENCE_SECONDS = 24 * 3600.0
 
@@ -139,8 +141,7 @@ class Execution:
     def run(self) -> bool:
         """Serve until nothing is left; True when the caller may send this runner another command."""
         signal.pthread_sigmask(signal.SIG_BLOCK, _CHILD_ENDED)
-        if self._spare_until is None or self._wait_for_word():
-            self._wait_for_leader()
+        if (self._spare_until is None or self._wait_for_word()) and not self._wait_for_leader():
             self._serve()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _CHILD_ENDED)
         # What came meanwhile is of this command, and would wake the next one for nothing.
@@ -200,8 +201,8 @@ class Execution:
             self._hung_up()
         return self._left
 
-    def _wait_for_leader(self) -> None:
-        """Wait for the shell's end, or for whatever comes before it.
+    def _wait_for_leader(self) -> bool:
+        """Wait for the shell's end, or for whatever comes before it; True when it was plain, and has been told.
 
         Most commands end here: with a descriptor of the process the caller hears of it sooner than through a signal,
         which would be handled, and then read from its pipe, first.
@@ -209,11 +210,37 @@ class Execution:
         try:
             handle = os.pidfd_open(self._leader)
         except OSError:
-            return  # a descriptor too many: the loop hears the signal
+            return False  # a descriptor too many: the loop hears the signal
         self._poll.register(handle, select.POLLIN)
-        self._poll.poll(self._patience())
+        ready = self._poll.poll(self._patience())
+        told = len(ready) == 1 and ready[0][0] == handle and self._tell_plain_end()
         self._poll.unregister(handle)
         os.close(handle)
+        return told
+
+    def _tell_plain_end(self) -> bool:
+        """Tell of a shell that exited by itself and left nothing, in a few words: the caller waits for them."""
+        if self._start is None or self._start.has_notes or self._job is not None or self._why is not None:
+            return False
+        _, status = os.waitpid(self._leader, 0)
+        try:
+            os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            self._left = False
+        code = os.waitstatus_to_exitcode(status)
+        if self._left or not 0 <= code < SIGNAL_BASE:
+            self._leader_ended(status)
+            return False
+        self._channel.send_frame(wire.plain_end(self._leader, code))
+        self._reported = True
+        self._told = {"pid": self._leader, "why": None, "forced": False, "limit": self._limit, "code": code}
+        return True
+
+    def _leader_ended(self, status: int) -> None:
+        self._status = status
+        self._group = 0
+        self._announce_at = None
+        self._exit_at = self._last_output = time.monotonic()
 
     def _patience(self) -> float | None:
         timers = [self._announce_at, self._spare_until, self._kill_at, self._give_up_at]
@@ -234,10 +261,7 @@ class Execution:
         for pid in self._named.keys() & ended.keys():
             self._named[pid] = ended[pid]
         if self._status is None and self._leader in ended:
-            self._status = ended[self._leader]
-            self._group = 0
-            self._announce_at = None
-            self._exit_at = self._last_output = time.monotonic()
+            self._leader_ended(ended[self._leader])
         if self._reported:
             return
         if self._why is not None:

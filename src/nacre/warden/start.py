@@ -132,6 +132,10 @@ class Start:
         number = error.errno if isinstance(error, OSError) else None
         self._channel.send({"event": "failed", "step": step, "errno": number, "reason": str(error)})
 
+    @property
+    def has_notes(self) -> bool:
+        return self._scripts is not None or (self._launch is not None and self._launch.notes_fd is not None)
+
     def notes(self) -> launch.Notes | None:
         """What the shell has left about itself, where it was asked to."""
         if self._scripts is not None:

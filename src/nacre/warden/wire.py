@@ -30,6 +30,12 @@ def frame(message: Message) -> bytes:
     return len(body).to_bytes(4, "big") + body
 
 
+def plain_end(pid: int, code: int) -> bytes:
+    """The frame of a command that exited by itself and left nothing."""
+    body = b'{"event":"exited","left":false,"pid":%d,"why":null,"forced":false,"code":%d}' % (pid, code)
+    return len(body).to_bytes(4, "big") + body
+
+
 def decode(body: bytes) -> Message:
     try:
         # As text: given bytes, `json` first guesses which encoding they have.
