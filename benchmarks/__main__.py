@@ -109,7 +109,7 @@ def measure(suites: list[str], only: list[str], effort: workloads.Effort) -> Res
 def describe(effort: workloads.Effort) -> str:
     return (
         f"{effort.rounds} rounds of up to {effort.calls} calls each; {effort.large_rounds} rounds of "
-        f"{effort.large_bytes >> 20} MiB and of calls at once"
+        f"{effort.large_bytes >> 20} MiB ({workloads.MORE_ROUNDS} more for whoever is quick) and of calls at once"
     )
 
 

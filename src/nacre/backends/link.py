@@ -152,9 +152,16 @@ class Request:
         self._rest = memoryview(b"")
 
     def hold(self) -> None:
-        """Keep copies of the descriptors, which are their owner's, until it is sent."""
-        assert self._link.far is not None
-        self.fds = [self._link.far.fileno(), *map(os.dup, self.fds[1:])]
+        """Keep copies of the descriptors, which are their owner's, until it is sent; raises OSError at a limit."""
+        copies: list[int] = []
+        try:
+            for fd in self.fds[1:]:
+                copies.append(os.dup(fd))
+        except OSError:
+            for fd in copies:
+                os.close(fd)
+            raise
+        self.fds = [self.fds[0], *copies]
 
     def let_go(self) -> None:
         """The same ended: it is sent, or nobody wants it."""

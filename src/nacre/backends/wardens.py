@@ -117,7 +117,13 @@ class Warden:
             if not self._waiting and not _is_pressed(loop) and self._send(request, 0 if loop is None else NOW):
                 link.met()
                 return
-            request.hold()
+            try:
+                request.hold()
+            except OSError:
+                if request.begun:
+                    # Half of a message would be taken for a part of the next: the warden is given up for a new one.
+                    self._give_up()
+                raise
             self._waiting.append(request)
             if loop is not None and loop not in self._going_on:
                 self._going_on.add(loop)
@@ -135,9 +141,7 @@ class Warden:
                     return False
             except (BrokenPipeError, ConnectionResetError):
                 # The warden was killed. Running commands have runners of their own; the next needs a new warden.
-                self._control.close()
-                self._control = self._env = None
-                self._wait_for_intermediate()
+                self._give_up()
                 request.begin_anew()
                 if not request.wanted:
                     return True
@@ -146,6 +150,12 @@ class Warden:
                 self._env = request.env
             return True
         raise BackendUnavailableError("the warden ended as soon as it was started; see `nacre doctor`")
+
+    def _give_up(self) -> None:
+        if self._control is not None:
+            self._control.close()
+        self._control = self._env = None
+        self._wait_for_intermediate()
 
     def _go_on(self, loop: asyncio.AbstractEventLoop | None) -> None:
         """Send what waits, as far as the warden takes it; on a loop one at a turn.
@@ -231,6 +241,9 @@ class Warden:
             for link in self._idle:
                 link.close()
             self._idle = []
+            # Who still waits sees the end of its socket.
+            while self._waiting:
+                self._waiting.popleft().let_go()
             if self._control is not None:
                 self._control.close()
                 self._control = None
