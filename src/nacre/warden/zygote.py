@@ -14,7 +14,7 @@ import signal
 import socket
 import sys
 
-from nacre.warden import children, runner
+from nacre.warden import children, runner, wire
 from nacre.warden.channel import Channel
 from nacre.warden.launch import received_environment
 from nacre.warden.memory import counter
@@ -72,16 +72,42 @@ def main(control_fd: int) -> NoReturn:
         if not channel.open:
             os._exit(0)
         for body in bodies:
-            message, (fd, *fds) = channel.decode(body)
+            if wire.starts_job(body) and b'"env":' not in body:
+                # What is written here between two forks is no longer shared with the runner before, which a job keeps
+                # for as long as it runs: so nothing is read of it.
+                _fork_job(channel, env, body, channel.take_fds())
+                continue
+            message, fds = channel.decode(body)
             env = received_environment(message, env)
-            _fork_runner(channel, socket.socket(fileno=fd), env, message, body, fds)
+            _fork_runner(channel, env, message, body, fds)
         served = True
 
 
-def _fork_runner(
-    control: Channel, sock: socket.socket, env: dict[bytes, bytes], message: Message, body: bytes, fds: list[int]
-) -> None:
+def _fork_job(control: Channel, env: dict[bytes, bytes], body: bytes, fds: list[int]) -> None:
+    """Fork the runner of a job, which makes ready by itself what it needs."""
+    try:
+        child = os.fork()
+    except OSError as error:
+        with socket.socket(fileno=os.dup(fds[0])) as sock:
+            _refuse(sock, error)
+    else:
+        if child == 0:
+            sock = socket.socket(fileno=fds[0])
+            try:
+                first = runner.First(sock, env)
+            except OSError as error:
+                _refuse(sock, error)
+                os._exit(1)
+            first.ask({"op": "job"}, body, fds[1:])
+            _become_runner(control, first)
+    for fd in fds:
+        os.close(fd)
+
+
+def _fork_runner(control: Channel, env: dict[bytes, bytes], message: Message, body: bytes, all_fds: list[int]) -> None:
     """Fork a runner with its first request; one that cannot be is told to whoever asked, and the warden goes on."""
+    fd, *fds = all_fds
+    sock = socket.socket(fileno=fd)
     try:
         first = runner.First(sock, env)
     except OSError as error:
