@@ -49,6 +49,14 @@ def test_undecodable_bytes_that_grow_when_shown_are_fitted_too() -> None:
     assert fit_tail(b"\xff" * 9 + b"a", 9) == ("��a", 3)
 
 
+def test_a_tail_of_broken_surrogates_stays_within_its_limit() -> None:
+    # One byte more shows as three U+FFFD here: the decoder waits for the third byte before it gives the sequence up.
+    data = (bytes.fromhex("a0000080808080ed") * 30_000)[:186_046]
+    text, kept = fit_tail(data[-4100:], 4096)
+    assert len(text.encode()) <= 4096
+    assert text == decode(data[len(data) - kept :])
+
+
 def test_a_character_split_between_chunks_comes_out_once() -> None:
     stream = TextStream()
     assert [stream.feed(CLEF[:1]), stream.feed(CLEF[1:3]), stream.feed(CLEF[3:] + b"!")] == ["", "", "𝄞!"]

@@ -1,14 +1,26 @@
-from hypothesis import given
+import functools
+
+import pytest
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from nacre import running
+from nacre.contracts import basic, modes, two_streams, workspace
+from nacre.output.capture import EVERYTHING, Captured
 from nacre.output.decode import TextStream, decode, fit_head, fit_tail, trim_head, trim_tail
 from nacre.output.escapes import EscapeFilter, strip, strip_bytes
 from nacre.output.lines import cap_lines, settle
 from nacre.output.newlines import count_newlines
+from nacre.output.render import INLINE_BYTES
+from nacre.output.view import head_and_tail
 from nacre.output.window import Window
 
 # Few distinct bytes, so that newlines, escapes and pieces of characters meet often.
 CHUNKS = st.lists(st.binary(max_size=40) | st.text("ab\n€𝄞", max_size=20).map(str.encode), max_size=12)
+# Bytes that begin, continue or break a character: here text and bytes differ most in length.
+BROKEN = st.lists(
+    st.sampled_from([b"\xed", b"\xa0", b"\x80", b"\xf0\x90", b"\xe2\x82", b"\xf4", b"\xff", b"a", b"\0", b"\n"])
+).map(b"".join)
 TERMINAL = st.text("ab1;[]PX^_\\?( \x1b\x07\x18\n\r\t\x9b€", max_size=60)
 
 
@@ -60,7 +72,11 @@ def test_a_cut_never_splits_a_character(text: str, at: int) -> None:
     assert len(tail) > len(data) - at - 4
 
 
-@given(st.binary(max_size=5000) | st.text("a€𝄞\n").map(str.encode), st.integers(0, 6000))
+@given(
+    st.binary(max_size=5000) | st.text("a€𝄞\n").map(str.encode) | st.builds(bytes.__mul__, BROKEN, st.integers(1, 50)),
+    st.integers(0, 60) | st.integers(0, 6000),
+)
+@example(bytes.fromhex("a0000080808080ed") * 20, 22)
 def test_fitted_text_stays_within_the_limit_and_stands_for_the_bytes_it_names(data: bytes, limit: int) -> None:
     head, head_kept = fit_head(data, limit)
     assert len(head.encode()) <= limit
@@ -71,6 +87,48 @@ def test_fitted_text_stays_within_the_limit_and_stands_for_the_bytes_it_names(da
     assert tail == decode(data[len(data) - tail_kept :])
     if len(decode(data).encode()) <= limit:
         assert (head_kept, tail_kept) == (len(data), len(data))
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode())
+
+
+# How much each view may show at most: its limit, and what stands for what is left out.
+_MARKER = 80
+VIEWS = {
+    "modes": (modes.view, modes.Modes.profile.capture, _bytes, modes.LIMIT_BYTES),
+    "run": (head_and_tail, running.PROFILE.capture, _bytes, INLINE_BYTES + _MARKER),
+    "workspace": (workspace.view, workspace.Workspace.profile.capture, _bytes, INLINE_BYTES + _MARKER),
+    "basic": (basic.view, basic.Basic.profile.capture, _bytes, basic.LIMIT_BYTES + len(basic.SUFFIX)),
+    "openai": (functools.partial(two_streams.view, 9000), two_streams.capture_of(9000), len, 9000),
+}
+
+
+@pytest.mark.parametrize("contract", VIEWS)
+@given(pattern=BROKEN.filter(len), end=BROKEN, more=st.integers(0, 5000))
+@settings(max_examples=10, deadline=None)
+def test_no_output_is_shown_beyond_the_limit_of_its_contract(
+    contract: str, pattern: bytes, end: bytes, more: int
+) -> None:
+    view, shape, measure, most = VIEWS[contract]
+    window = Window(shape.head_bytes, shape.tail_bytes, whole_bytes=shape.whole_bytes)
+    times = (shape.whole_bytes // 3 + more) // len(pattern) + 1
+    # What is whole in memory and grows when shown, then what is not.
+    for repeated in (1, 4):
+        window.feed(pattern * times * repeated + end)
+        shown = view(
+            Captured(
+                whole=window.whole,
+                head=window.head,
+                tail=window.tail,
+                total_bytes=window.total_bytes,
+                total_lines=window.total_lines,
+            ),
+            EVERYTHING,
+        )
+        assert measure(shown.text) <= most
+        if contract == "modes" and shown.truncation is not None:
+            assert _bytes(shown.text) <= 2 * modes.SNIP_BYTES + len(modes.SNIP)
 
 
 @given(CHUNKS)

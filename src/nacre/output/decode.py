@@ -11,9 +11,6 @@ import codecs
 # No UTF-8 character is longer.
 CHARACTER_BYTES = 4
 
-# What one more byte can show at most: two U+FFFD, for a sequence that it cuts off and for itself.
-STEP_SHOWN_BYTES = 6
-
 # Fitted in steps of this size, so that the exact search at the end walks over few bytes.
 STEP_BYTES = 1024
 
@@ -59,12 +56,13 @@ def fit_tail(data: bytes, limit_bytes: int) -> tuple[str, int]:
     excess = len(text.encode()) - limit_bytes
     if excess <= 0:
         return text, len(piece)
-    skipped, length = _advance(piece, excess)
-    # A step may straddle the excess: then it goes too.
-    for more in range(1, STEP_SHOWN_BYTES):
-        if length >= excess:
-            break
-        skipped, length = _advance(piece, excess + more)
+    # The text of a beginning and the text of the rest add up to all text, so a beginning of at least the excess leaves
+    # no more than the limit. One step of the decoder may straddle the excess: then it goes too.
+    budget = excess
+    skipped, length = _advance(piece, budget)
+    while length < excess:
+        budget += 1
+        skipped, length = _advance(piece, budget)
     return decode(piece[skipped:]), len(piece) - skipped
 
 
