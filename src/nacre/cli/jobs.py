@@ -131,7 +131,7 @@ def _wait(table: JobTable, job_id: str, *, timeout: float | None, as_json: bool)
 
 def _wait_for_lock(job: Job, timeout: float | None) -> bool:
     """The runner holds this lock until the final status is on disk; False when the time ran out first."""
-    fd = os.open(job.directory / record.LOCK, os.O_RDWR | os.O_CLOEXEC)
+    fd = record.open_regular(os.path.join(job.directory, record.LOCK), os.O_RDONLY)
     end = None if timeout is None else time.monotonic() + timeout
     try:
         if end is None:

@@ -16,7 +16,7 @@ class RunnerLock:
 
     def __init__(self, job: Job) -> None:
         try:
-            self._fd = os.open(job.directory / record.LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+            self._fd = record.open_regular(os.path.join(job.directory, record.LOCK), os.O_RDONLY)
         except OSError:
             # Gone with the job, or not ours to open: then the record must be asked each time.
             self._fd = -1

@@ -183,7 +183,7 @@ def _answered_for(directory: Path) -> bool:
         # The lock of one that is being born is its runner's to take; trying it could come in between.
         return not _is_unborn(directory)
     try:
-        fd = os.open(directory / record.LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        fd = record.open_regular(os.path.join(directory, record.LOCK), os.O_RDONLY)
     except OSError:
         return False
     try:
@@ -241,10 +241,12 @@ def _settle(directory: Path, found: dict[str, Any]) -> Job:
             "endedAt": time.time(),
             "outputBytes": output.stat().st_size if output.exists() else 0,
         }
-        record.write(str(directory), found)
-    if not found.get("closed"):
-        record.close_output(str(directory), found, recovering=True)
-    return Job(directory, found)
+        try:
+            record.write(str(directory), found)
+        except OSError as error:
+            return Job(directory, found, f"its end could not be recorded: {error.strerror}")
+    problem = None if found.get("closed") else record.finish(str(directory), found)
+    return Job(directory, found, problem)
 
 
 def _alive(found: dict[str, Any]) -> bool:

@@ -108,7 +108,7 @@ class JobOutput:
 
 
 def open_output(path: str) -> int:
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    return record.open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
 
 def hidden_forms(spec: Record) -> list[tuple[str, bytes]]:
@@ -146,6 +146,7 @@ class Job:
     def started(self, leader: int, *, runner: int) -> None:
         self.running(leader, runner=runner)
         record.write(self.directory, self.record)
+        record.reserve(self.directory, self.record)
 
     def running(self, leader: int, *, runner: int) -> None:
         """Say in the record who runs it, without writing it."""
@@ -161,7 +162,11 @@ class Job:
         }
 
     def finished(self, facts: Record) -> None:
-        """Write the final status, then the completion line; nobody changes either afterwards."""
+        """Write the final status, then what follows from it; neither changes afterwards.
+
+        What cannot be written is left to the next nacre that reads the record: a runner has nobody to tell, and
+        must go on with what is left of the command.
+        """
         self.output.flush()
         self.record |= final_state(facts, producer=self.record.get("producer"))
         self.record |= {
@@ -174,7 +179,9 @@ class Job:
         self.output.close()
         try:
             record.write(self.directory, self.record)
-            record.close_output(self.directory, self.record)
+            record.finish(self.directory, self.record)
+        except OSError:
+            pass
         finally:
             os.close(self.lock)
 

@@ -1,14 +1,18 @@
 """The file that says what became of a job: one JSON object, replaced atomically.
 
 Written by the job's runner, read by any nacre on the same state directory. The runner holds a lock beside it from the
-start to the final status, so whether somebody still answers for the job is asked of the kernel, not of a pid.
+start to the final status, so whether a runner still answers for the job is asked of the kernel, not of a pid. The
+file that the final status is written to is made at the start, with its room: a disk that is full by then costs a job
+its output, not its status.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
+import stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,27 +22,57 @@ if TYPE_CHECKING:
 
 VERSION = 1
 RECORD = "record.json"
+RESERVE = ".record.next"
 LOCK = "lock"
 OUTPUT = "output"
+# What the final status adds to the record of a running job: some 400 bytes, and four for each stage of its pipeline.
+RESERVE_BYTES = 4096
 
 
 def write(directory: str, record: Record) -> None:
-    temporary = os.path.join(directory, f".{RECORD}.{os.getpid()}")
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    """Replace the record, by way of the reserve where there is one; on failure nothing new is left behind."""
+    path = os.path.join(directory, RESERVE)
     # Not `json.dump`, and no file object: they alone would touch a megabyte of what a runner shares with the others.
-    data = memoryview(json.dumps(record).encode("ascii"))
+    data = json.dumps(record).encode("ascii")
+    fd = open_regular(path, os.O_WRONLY | os.O_CREAT)
+    reserved = os.fstat(fd).st_size
     try:
-        while data:
-            data = data[os.write(fd, data) :]
+        written = 0
+        while written < len(data):
+            written += os.pwrite(fd, data[written:], written)
+        os.ftruncate(fd, written)
+        os.replace(path, os.path.join(directory, RECORD))
+    except OSError:
+        if not reserved:
+            os.unlink(path)
+        raise
     finally:
         os.close(fd)
-    os.replace(temporary, os.path.join(directory, RECORD))
+
+
+def reserve(directory: str, record: Record) -> None:
+    """Set aside the room for the record as it will be at the end."""
+    fd = open_regular(os.path.join(directory, RESERVE), os.O_WRONLY | os.O_CREAT)
+    try:
+        _allocate(fd, len(json.dumps(record)) + RESERVE_BYTES)
+    finally:
+        os.close(fd)
+
+
+def _allocate(fd: int, size: int) -> None:
+    try:
+        os.posix_fallocate(fd, 0, size)
+    except OSError as error:
+        if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
+            raise
+        # A file system that cannot promise room may still give it.
+        os.pwrite(fd, bytes(size), 0)
 
 
 def read(directory: str) -> Record | None:
     """The record; None when there is none yet. Raises ValueError for a damaged or foreign one."""
     try:
-        fd = os.open(os.path.join(directory, RECORD), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        fd = open_regular(os.path.join(directory, RECORD), os.O_RDONLY)
     except FileNotFoundError:
         return None
     with open(fd, encoding="ascii") as file:
@@ -54,13 +88,31 @@ def read(directory: str) -> Record | None:
 
 def lock(directory: str) -> int:
     """Take the lock for as long as the returned descriptor stays open; raises BlockingIOError when it is held."""
-    fd = os.open(os.path.join(directory, LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    path = os.path.join(directory, LOCK)
+    try:
+        # A lock needs no right to write, and a read-only file system gives none.
+        fd = open_regular(path, os.O_RDONLY)
+    except FileNotFoundError:
+        fd = open_regular(path, os.O_RDONLY | os.O_CREAT)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(fd)
         raise
     return fd
+
+
+def open_regular(path: str, flags: int) -> int:
+    """Open a file of ours; a pipe or a device that another process put in its place is refused, and never waited for.
+
+    Raises:
+        OSError: EINVAL for what is no regular file.
+    """
+    fd = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+    if stat.S_ISREG(os.fstat(fd).st_mode):
+        return fd
+    os.close(fd)
+    raise OSError(errno.EINVAL, "is not a regular file", path)
 
 
 def completion_line(record: Record) -> str:
@@ -88,19 +140,40 @@ def spell_duration(seconds: float) -> str:
     return f"{seconds:g}s"
 
 
-def close_output(directory: str, record: Record, *, recovering: bool = False) -> None:
-    """Append the completion line, exactly once: the final record is on disk before, `closed` is set after.
+def finish(directory: str, record: Record) -> str | None:
+    """Write what a final status asks for beside the record, each exactly once; what could not be written, in words.
 
-    Whoever recovers a job whose runner died in between tells by the file's size whether the line was written.
+    The final record is on disk before, `closed` is set after. A nacre that recovers a job whose runner died in between,
+    or met a full disk, tells by the files whether something was written.
     """
-    if record.get("completionLine"):
+    problem = _complete_output(directory, record)
+    if problem is None:
         try:
-            fd = os.open(os.path.join(directory, OUTPUT), os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
+            write(directory, record | {"closed": True})
+            record["closed"] = True
         except OSError as error:
-            record["outputError"] = f"the completion line could not be written: {error.strerror}"
-        else:
-            with open(fd, "ab", buffering=0) as file:
-                if not recovering or os.fstat(fd).st_size <= record.get("outputBytes", 0):
-                    file.write(completion_line(record).encode())
-    record["closed"] = True
-    write(directory, record)
+            problem = f"its record could not be closed: {error.strerror}"
+    return problem
+
+
+def _complete_output(directory: str, record: Record) -> str | None:
+    """Append the completion line, or what is missing of it."""
+    if not record.get("completionLine"):
+        return None
+    line = completion_line(record).encode()
+    try:
+        fd = open_regular(os.path.join(directory, OUTPUT), os.O_RDWR | os.O_APPEND)
+    except OSError as error:
+        # An output file that is gone, or that the job replaced, never gets its line.
+        record["outputError"] = f"the completion line could not be written: {error.strerror}"
+        return None
+    try:
+        written = os.pread(fd, len(line), record.get("outputBytes", 0))
+        missing = line[len(written) :] if line.startswith(written) else b""
+        while missing:
+            missing = missing[os.write(fd, missing) :]
+    except OSError as error:
+        return f"the completion line could not be written: {error.strerror}"
+    finally:
+        os.close(fd)
+    return None
