@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import socket
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,8 @@ import pytest
 from nacre import config
 from nacre.config import Origin
 from nacre.errors import ConfigError
-from nacre.settings import ExecutionSettings, JobSettings, OutputSettings, Settings
+from nacre.regular_file import read_regular
+from nacre.settings import ExecutionSettings, JobSettings, OutputSettings, PolicySettings, Settings
 
 
 @pytest.fixture
@@ -48,6 +52,7 @@ def keys() -> list[str]:
     return [
         f"{section.name}.{field.name}"
         for section in dataclasses.fields(Settings)
+        if section.name != "notices"
         for field in dataclasses.fields(section.default_factory)  # type: ignore[arg-type, misc]
     ]
 
@@ -56,6 +61,7 @@ def loosening() -> list[str]:
     return [
         f"{section.name}.{field.name}"
         for section in dataclasses.fields(Settings)
+        if section.name != "notices"
         for field in dataclasses.fields(section.default_factory)  # type: ignore[arg-type, misc]
         if field.metadata["loosens"]
     ]
@@ -124,44 +130,70 @@ def test_the_state_directory_is_nacre_home_or_the_user_s_state(environ: dict[str
 # What is wrong is named.
 
 
-def test_an_unknown_setting_names_the_file_and_the_nearest_key(environ: dict[str, str], project: Path) -> None:
-    path = write(project, "[execution]\ngrace_second = 1\n")
+def test_an_unknown_setting_names_the_file_the_line_and_the_nearest_key(environ: dict[str, str], project: Path) -> None:
+    path = write_user(environ, "# mine\n[execution]\ngrace_second = 1\n")
     error = refusal(environ, project)
     assert (str(error), error.source, error.key) == (
-        f"{path}: unknown setting 'execution.grace_second'; did you mean 'execution.grace_seconds'?",
+        f"{path}:3: unknown setting execution.grace_second, whose value is 1; did you mean execution.grace_seconds?",
         str(path),
         "execution.grace_second",
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[zzz]\nqqq = 1\n", "unknown setting 'zzz.qqq'"),
-        ("grace_seconds = 1\n", "'grace_seconds' must be a table such as [execution]"),
-        ("[execution]\ngrace_seconds = '1'\n", "execution.grace_seconds is '1'; accepted: a number >= 0"),
-        ("[execution]\ngrace_seconds = -1\n", "execution.grace_seconds is -1; accepted: a number >= 0"),
-        ("[execution]\ngrace_seconds = nan\n", "execution.grace_seconds is nan; accepted: a number >= 0"),
-        ("[execution]\ngrace_seconds = inf\n", "execution.grace_seconds is inf; accepted: a number >= 0"),
-        ("[execution]\ngrace_seconds = true\n", "execution.grace_seconds is True; accepted: a number >= 0"),
-        ("[output]\nartifact_head_bytes = 1.5\n", "output.artifact_head_bytes is 1.5; accepted: a whole number >= 0"),
-        ("[execution\n", "Expected ']' at the end of a table declaration (at line 1, column 11)"),
-    ],
-)
-def test_a_wrong_file_is_an_error_that_names_it_and_what_would_do(
+WRONG = [
+    (
+        "[zzz]\nqqq = true\n",
+        ":2: unknown setting zzz.qqq, whose value is true; `nacre config show` lists all settings",
+    ),
+    ("grace_seconds = 1\n", ":1: grace_seconds is 1, and must be a table such as [execution]"),
+    ("[execution]\ngrace_seconds = '1'\n", ':2: execution.grace_seconds is "1"; accepted: a number >= 0'),
+    ("[execution]\ngrace_seconds = -1\n", ":2: execution.grace_seconds is -1; accepted: a number >= 0"),
+    ("\nexecution.grace_seconds = nan\n", ":2: execution.grace_seconds is NaN; accepted: a number >= 0"),
+    ("[execution]\n\ngrace_seconds = inf\n", ":3: execution.grace_seconds is Infinity; accepted: a number >= 0"),
+    ("[execution]\ngrace_seconds = true\n", ":2: execution.grace_seconds is true; accepted: a number >= 0"),
+    ("[output]\nkeep = 'all'\n", ':2: output.keep is "all"; accepted: "both", "tail"'),
+    (
+        "[output]\nartifact_head_bytes = 1.5\n",
+        ":2: output.artifact_head_bytes is 1.5; accepted: a whole number >= 0",
+    ),
+    (
+        "execution = {grace_seconds = []}\n",
+        ": execution.grace_seconds is []; accepted: a number >= 0",
+    ),
+    ("[execution]\n[jobs\n", ":2: not valid TOML: Expected ']' at the end of a table declaration"),
+    ("[execution", ":1: not valid TOML: Expected ']' at the end of a table declaration"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG)
+def test_a_wrong_file_of_the_user_is_an_error_that_names_it_and_what_would_do(
     environ: dict[str, str], project: Path, text: str, message: str
 ) -> None:
-    path = write(project, text)
-    assert str(refusal(environ, project)) == f"{path}: {message}"
+    path = write_user(environ, text)
+    assert str(refusal(environ, project)) == f"{path}{message}"
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG)
+def test_a_wrong_file_of_the_project_is_left_aside_as_a_whole_and_said(
+    environ: dict[str, str], project: Path, text: str, message: str
+) -> None:
+    write_user(environ, "[execution]\ntimeout_seconds = 10\n")
+    path = write(project, f"{text}[jobs]\nasync_enabled = false\n" if text.endswith("\n") else text)
+    loaded = config.load({**environ, "NACRE_GRACE_SECONDS": "3"}, cwd=str(project))
+    assert loaded.settings == Settings(
+        execution=ExecutionSettings(timeout_seconds=10.0, grace_seconds=3.0),
+        notices=(f"the project's settings are left aside as a whole: {path}{message}",),
+    )
+    assert str(path) not in {origin.source for origin in loaded.origins}
 
 
 @pytest.mark.parametrize(
     ("variable", "text", "message"),
     [
-        ("NACRE_CONTAINMENT", "on", "NACRE_CONTAINMENT is 'on'; accepted: 'auto', 'required', 'off'"),
-        ("NACRE_MAX_JOBS", "1.5", "NACRE_MAX_JOBS is '1.5'; accepted: a whole number >= 0"),
+        ("NACRE_CONTAINMENT", "on", 'NACRE_CONTAINMENT is "on"; accepted: "auto", "required", "off"'),
+        ("NACRE_MAX_JOBS", "1.5", 'NACRE_MAX_JOBS is "1.5"; accepted: a whole number >= 0'),
         ("NACRE_MAX_JOBS", "-1", "NACRE_MAX_JOBS is -1; accepted: a whole number >= 0"),
-        ("NACRE_GRACE_SECONDS", "", "NACRE_GRACE_SECONDS is ''; accepted: a number >= 0"),
+        ("NACRE_GRACE_SECONDS", "", 'NACRE_GRACE_SECONDS is ""; accepted: a number >= 0'),
     ],
 )
 def test_a_wrong_variable_is_an_error_that_names_it_and_what_would_do(
@@ -170,13 +202,25 @@ def test_a_wrong_variable_is_an_error_that_names_it_and_what_would_do(
     assert str(refusal({**environ, variable: text}, project)) == message
 
 
-def test_a_file_that_is_not_text_or_nested_beyond_reason_is_an_error_and_no_traceback(
-    environ: dict[str, str], project: Path
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"[log]\n\xff\xfe", ":2: it is not UTF-8 text (byte 0xff); save it as UTF-8"),
+        (b"a = " + b"[" * 100_000, ": its values are nested too deep; settings are flat"),
+        (b"#" * 2_000_000, " is larger than 1048576 bytes, which no file of this kind needs"),
+    ],
+    ids=["bytes", "deep", "huge"],
+)
+def test_a_file_that_is_not_text_or_beyond_reason_is_an_error_of_the_user_and_a_notice_of_the_project(
+    environ: dict[str, str], project: Path, content: bytes, message: str
 ) -> None:
     path = project / config.FILE_NAME
-    for content in (b"\xff\xfe", b"a = " + b"[" * 100_000):
-        path.write_bytes(content)
-        assert str(refusal(environ, project)).startswith(f"{path}: ")
+    path.write_bytes(content)
+    notices = config.load(environ, cwd=str(project)).settings.notices
+    assert notices == (f"the project's settings are left aside as a whole: {path}{message}",)
+    mine = write_user(environ, "")
+    mine.write_bytes(content)
+    assert str(refusal(environ, project)) == f"{mine}{message}"
 
 
 @pytest.mark.parametrize(
@@ -197,6 +241,18 @@ def test_a_head_that_leaves_no_room_behind_it_is_an_error(
 ) -> None:
     write_user(environ, text)
     assert str(refusal(environ, project)) == message
+
+
+def test_a_head_that_a_project_leaves_no_room_for_is_the_project_s_mistake(
+    environ: dict[str, str], project: Path
+) -> None:
+    path = write(project, "[output]\nartifact_cap_bytes = 1000\n")
+    assert config.load(environ, cwd=str(project)).settings == Settings(
+        notices=(
+            f"the project's settings are left aside as a whole: {path}: output.artifact_head_bytes is 8388608; "
+            "it must be less than artifact_cap_bytes, which is 1000",
+        )
+    )
 
 
 def test_settings_made_by_a_program_are_checked_too() -> None:
@@ -235,16 +291,21 @@ def test_a_project_cannot_loosen_a_protection_and_its_user_can(
     default = getattr(getattr(Settings(), section), name)
     value = {str: repr(default), tuple: "[]"}.get(type(default), default)
     text = f"[{section}]\n{name} = {'~' if default is None else value}\n".replace("= ~", "= '~/rules'")
-    path = write(project, text)
-    error = refusal(environ, project)
-    assert (str(error), error.key) == (
-        f"{path}: {key} loosens a protection, so a project's file cannot set it; "
-        "put it in your own nacre.toml or the environment",
-        key,
+    path = write(project, f"[execution]\ngrace_seconds = 1\n{text}" if section != "execution" else text)
+    settings = config.load(environ, cwd=str(project)).settings
+    assert replace(settings, notices=()) == Settings()
+    assert len(settings.notices) == 1
+    assert settings.notices[0].startswith(f"the project's settings are left aside as a whole: {path}:")
+    assert f": {key} is " in settings.notices[0]
+    assert settings.notices[0].endswith(
+        ", and loosens a protection, so a project's file cannot set it; "
+        "put it in your own nacre.toml or the environment"
     )
     path.unlink()
     write_user(environ, text)
-    assert config.load(environ, cwd=str(project)).settings is not None
+    assert config.load(environ, cwd=str(project)).settings == Settings(
+        policy=PolicySettings(rules_file="~/rules" if key == "policy.rules_file" else None)
+    )
 
 
 def test_a_project_may_set_what_loosens_nothing(environ: dict[str, str], project: Path) -> None:
@@ -252,9 +313,56 @@ def test_a_project_may_set_what_loosens_nothing(environ: dict[str, str], project
     assert config.load(environ, cwd=str(project)).settings.execution.timeout_seconds == 5.0
 
 
-def test_a_fifo_in_place_of_a_file_is_not_read(environ: dict[str, str], project: Path) -> None:
-    os.mkfifo(project / config.FILE_NAME)
-    assert config.load(environ, cwd=str(project)).settings == Settings()
+def _make_fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _make_socket(path: Path) -> None:
+    # A path of any length can be bound from inside its directory.
+    with socket.socket(socket.AF_UNIX) as made:
+        fd = os.open(path.parent, os.O_RDONLY)
+        try:
+            made.bind(f"/proc/self/fd/{fd}/{path.name}")
+        finally:
+            os.close(fd)
+
+
+def _make_link_to_endless(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (_make_fifo, "a FIFO"),
+        (_make_socket, "a socket"),
+        (_make_link_to_endless, "a character device"),
+        (Path.mkdir, "a directory"),
+    ],
+    ids=["fifo", "socket", "device", "directory"],
+)
+def test_what_is_no_regular_file_is_not_opened_and_said(
+    environ: dict[str, str], project: Path, make: Callable[[Path], None], kind: str
+) -> None:
+    path = project / config.FILE_NAME
+    make(path)
+    loaded = config.load(environ, cwd=str(project))
+    problem = f"is {kind}; put a regular file there, or take it away"
+    assert loaded.settings == Settings(notices=(f"the project's settings are left aside as a whole: {path} {problem}",))
+    mine = write_user(environ, "")
+    mine.unlink()
+    make(mine)
+    assert str(refusal(environ, project)) == f"{mine} {problem}"
+
+
+def test_a_file_of_the_kernel_that_states_no_size_is_read_up_to_the_cap(tmp_path: Path) -> None:
+    assert read_regular("/proc/self/environ", most_bytes=1_000_000)
+    with pytest.raises(ConfigError, match="is larger than 1 bytes"):
+        read_regular("/proc/self/environ", most_bytes=1)
+
+
+def test_a_user_s_file_in_a_directory_that_is_not_his_to_see_is_no_file(environ: dict[str, str], project: Path) -> None:
+    assert config.load({"XDG_CONFIG_HOME": "/proc/1/nowhere/\0", "HOME": "/"}, cwd=str(project)).settings == Settings()
 
 
 # Noticing a change.

@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-import typing
 from pathlib import Path
 from types import ModuleType
 
@@ -17,7 +16,6 @@ import pytest
 from nacre import config
 from nacre.cli import VERBS
 from nacre.contracts import contract_names
-from nacre.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -53,7 +51,7 @@ def test_every_setting_and_its_variable_is_in_the_reference() -> None:
     text = (REFERENCE / "settings.md").read_text(encoding="utf-8")
     missing = [
         f"{section}.{field.name}"
-        for section, kind in typing.get_type_hints(Settings).items()
+        for section, kind in config.sections().items()
         for field in dataclasses.fields(kind)
         if f"| `{section}.{field.name}`<br>`{config.variable_of(field.name)}` |" not in text
     ]

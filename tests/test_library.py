@@ -291,7 +291,7 @@ async def test_whatever_the_model_sent_is_answered_not_raised(monkeypatch: pytes
 
 async def test_a_wrong_setting_raises_from_run_and_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NACRE_MAX_JOBS", "many")
-    with pytest.raises(ConfigError, match="NACRE_MAX_JOBS is 'many'"):
+    with pytest.raises(ConfigError, match='NACRE_MAX_JOBS is "many"'):
         await nacre.run("true")
 
 

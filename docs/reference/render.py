@@ -10,7 +10,6 @@ import argparse
 import dataclasses
 import json
 import sys
-import typing
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,10 +37,13 @@ SETTINGS = """\
 
 Later sources win: defaults, `~/.config/nacre/nacre.toml` (under `$XDG_CONFIG_HOME`), `nacre.toml` in the working
 directory, environment variables. `nacre config show` prints the values in force and where each came from. An unknown
-setting or a wrong value is an error that names the file, the setting and what would be accepted.
+setting or a wrong value in your own file or a variable is an error that names the file, the line, the setting, its
+value and what would be accepted; until it is corrected, calls are refused with it.
 
-A project's `nacre.toml` may have been written by the agent that nacre watches. What could loosen a protection, or reach
-what other projects keep in the state directory, is therefore not taken from it: see the last column.
+A project's `nacre.toml` may have been written by the agent that nacre watches. It cannot set what could loosen a
+protection, or reach what other projects keep in the state directory: see the last column. And it never stops a call: a
+file that tries, or that is wrong, unreadable or no regular file, is left aside as a whole. The first result of each
+session, each `nacre call` and `nacre doctor` say so.
 
 State (jobs, artifacts, the audit log) lives in `$NACRE_HOME`, else in `$XDG_STATE_HOME/nacre`, else in
 `~/.local/state/nacre`.
@@ -87,7 +89,7 @@ def _spelling(action: argparse.Action) -> str:
 def render_settings() -> str:
     parts = [SETTINGS]
     defaults = Settings()
-    for section, kind in typing.get_type_hints(Settings).items():
+    for section, kind in config.sections().items():
         lines = [
             f"## {section}\n",
             "| setting, variable | default | accepted | meaning | project file |",

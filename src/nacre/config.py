@@ -1,7 +1,8 @@
 """Builds the settings: defaults, then the user's file, the project's file, the environment. The edge of the system.
 
-An unknown key or a wrong type is an error that names the file, the key and what would be accepted. A project's file
-may be written by the very agent that nacre watches, so it cannot loosen a protection.
+An unknown key or a wrong value is an error that names the file, the line, the key, its value and what would be
+accepted. A project's file may be written by the very agent that nacre watches: it cannot loosen a protection, and it
+cannot stop a call. One that is wrong is left aside as a whole, which `Settings.notices` says.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from __future__ import annotations
 import functools
 import math
 import os
+import re
 import types
 import typing
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from nacre.dataclass import dataclass, fields
-from nacre.errors import ConfigError
+from nacre.dataclass import dataclass, fields, replace
+from nacre.errors import ConfigError, shown
+from nacre.regular_file import read_regular_text
 from nacre.settings import Settings
 
 if TYPE_CHECKING:
@@ -50,17 +53,36 @@ class Configuration:
 
 
 def load(environ: Mapping[str, str], *, cwd: str) -> Configuration:
-    """The effective configuration for a program running in cwd."""
-    values = {key: (field.default, "default") for key, field in _fields().items()}
-    for path, trusted in _files(environ, cwd):
-        for key, value in _read(path, trusted=trusted).items():
-            values[key] = (value, path)
-    for key, field in _fields().items():
-        variable = variable_of(field.name)
-        if variable in environ:
-            values[key] = (_parse(environ[variable], field, variable), variable)
+    """The effective configuration for a program running in cwd.
+
+    Raises:
+        ConfigError: the user's file or a variable is wrong.
+    """
+    user, project = _candidates(environ, cwd)
+    base = {key: (field.default, "default") for key, field in _fields().items()}
+    base |= _read(user, trusted=True)
+    own = {
+        key: (_parse(environ[variable], field, variable), variable)
+        for key, field in _fields().items()
+        if (variable := variable_of(field.name)) in environ
+    }
+    values = base | own
+    settings = _build(values)
+    if project != user:
+        try:
+            found = _read(project, trusted=False)
+            if found:
+                values, settings = base | found | own, _build(base | found | own)
+        except ConfigError as error:
+            values = base | own
+            settings = replace(settings, notices=(_left_aside(project, error),))
     origins = tuple(Origin(key, value, source) for key, (value, source) in sorted(values.items()))
-    return Configuration(_build({key: value for key, (value, _) in values.items()}), state_dir(environ), origins)
+    return Configuration(settings, state_dir(environ), origins)
+
+
+def _left_aside(path: str, error: ConfigError) -> str:
+    where = "" if str(error).startswith(path) else f"{path}: "
+    return f"the project's settings are left aside as a whole: {where}{error}"
 
 
 def file_stamps(environ: Mapping[str, str], cwd: str) -> tuple[object, ...]:
@@ -79,7 +101,7 @@ def file_stamps(environ: Mapping[str, str], cwd: str) -> tuple[object, ...]:
 def state_dir(environ: Mapping[str, str]) -> str:
     """Where jobs, artifacts and the log live."""
     if home := environ.get("NACRE_HOME"):
-        return home if os.path.isabs(home) else os.path.join(os.getcwd(), home)
+        return home if os.path.isabs(home) else os.path.join(working_directory(), home)
     if state := environ.get("XDG_STATE_HOME"):
         return os.path.join(state, "nacre")
     if user_home := environ.get("HOME"):
@@ -105,61 +127,99 @@ def _candidates(environ: Mapping[str, str], cwd: str) -> tuple[str, str]:
     return os.path.join(config_home, "nacre", FILE_NAME), os.path.join(cwd, FILE_NAME)
 
 
-def _files(environ: Mapping[str, str], cwd: str) -> list[tuple[str, bool]]:
-    user, project = _candidates(environ, cwd)
-    return [(path, path == user) for path in (user, project) if os.path.isfile(path)]
-
-
 @functools.cache
 def _fields() -> dict[str, Field[Any]]:
-    return {f"{section}.{field.name}": field for section, kind in _sections().items() for field in fields(kind)}
+    return {f"{section}.{field.name}": field for section, kind in sections().items() for field in fields(kind)}
 
 
-def _sections() -> dict[str, Any]:
+def sections() -> dict[str, Any]:
     """The class of each section."""
-    return {section.name: section.default_factory for section in fields(Settings)}
+    return {section.name: section.default_factory for section in fields(Settings) if section.name != "notices"}
 
 
 def _type_of(field: Field[Any]) -> Any:
-    for section_type in _sections().values():
+    for section_type in sections().values():
         if field in fields(section_type):
             return typing.get_type_hints(section_type)[field.name]
     raise LookupError(field.name)
 
 
-def _read(path: str, *, trusted: bool) -> dict[str, Any]:
+_Found = dict[str, tuple[Any, str]]
+"""Values and where each came from, by key."""
+
+
+def _read(path: str, *, trusted: bool) -> _Found:
+    """What a settings file says; nothing where there is none, or none that this user could see.
+
+    Raises:
+        ConfigError: it is wrong, no regular file, too large, or loosens a protection and is not trusted.
+    """
+    try:
+        os.stat(path)
+    except (OSError, ValueError):
+        return {}
     import tomllib
 
+    text = read_regular_text(path)
     try:
-        with open(path, "rb") as file:
-            document = tomllib.load(file)
-    except (OSError, ValueError, RecursionError) as error:
-        raise ConfigError(f"{path}: {error}", source=path) from error
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r" \(at line (\d+), column \d+\)$", str(error))
+        line = at[1] if at else text.count("\n") + 1
+        problem = str(error)[: at.start()] if at else str(error).removesuffix(" (at end of document)")
+        raise ConfigError(f"{path}:{line}: not valid TOML: {problem}", source=path) from error
+    except RecursionError as error:
+        raise ConfigError(f"{path}: its values are nested too deep; settings are flat", source=path) from error
     known = _fields()
-    found = {}
+    found: _Found = {}
     for section, table in document.items():
         if not isinstance(table, dict):
-            raise ConfigError(f"{path}: {section!r} must be a table such as [execution]", source=path, key=section)
+            place = _place(path, text, "", section)
+            raise ConfigError(
+                f"{place}: {section} is {shown(table)}, and must be a table such as [execution]",
+                source=path,
+                key=section,
+            )
         for name, value in table.items():
             key = f"{section}.{name}"
+            place = _place(path, text, section, name)
             if key not in known:
-                raise ConfigError(f"{path}: unknown setting {key!r}{_nearest(key, known)}", source=path, key=key)
+                raise ConfigError(
+                    f"{place}: unknown setting {key}, whose value is {shown(value)}{_nearest(key, known)}",
+                    source=path,
+                    key=key,
+                )
             if known[key].metadata["loosens"] and not trusted:
                 raise ConfigError(
-                    f"{path}: {key} loosens a protection, so a project's file cannot set it; "
+                    f"{place}: {key} is {shown(value)}, and loosens a protection, so a project's file cannot set it; "
                     "put it in your own nacre.toml or the environment",
                     source=path,
                     key=key,
                 )
-            found[key] = _checked(value, known[key], f"{path}: {key}")
+            found[key] = (_checked(value, known[key], f"{place}: {key}", source=path), path)
     return found
+
+
+def _place(path: str, text: str, section: str, name: str) -> str:
+    """The file and, where the key is written in one of the plain ways, its line."""
+    here = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := re.match(r"\s*\[\s*([^\[\]]*?)\s*\]", line):
+            here = header[1].strip("'\"")
+            if not section and here == name:
+                return f"{path}:{number}"
+        elif assignment := re.match(r"\s*([^=\s]+)\s*=", line):
+            written = f"{here}.{assignment[1]}" if here else assignment[1]
+            if written.replace("'", "").replace('"', "") == (f"{section}.{name}" if section else name):
+                return f"{path}:{number}"
+    return path
 
 
 def _nearest(key: str, known: Mapping[str, object]) -> str:
     import difflib
 
     near = difflib.get_close_matches(key, known, n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    return f"; did you mean {near[0]}?" if near else "; `nacre config show` lists all settings"
 
 
 def _parse(text: str, field: Field[Any], variable: str) -> Any:
@@ -174,7 +234,7 @@ def _parse(text: str, field: Field[Any], variable: str) -> Any:
             value = int(text) if int in kinds else float(text)
         except ValueError:
             value = text
-    return _checked(value, field, variable)
+    return _checked(value, field, variable, source=variable)
 
 
 def _alternatives(field: Field[Any]) -> tuple[Any, ...]:
@@ -182,7 +242,7 @@ def _alternatives(field: Field[Any]) -> tuple[Any, ...]:
     return typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
 
 
-def _checked(value: Any, field: Field[Any], where: str) -> Any:
+def _checked(value: Any, field: Field[Any], where: str, *, source: str) -> Any:
     kinds = _alternatives(field)
     for kind in kinds:
         if typing.get_origin(kind) is typing.Literal:
@@ -198,7 +258,7 @@ def _checked(value: Any, field: Field[Any], where: str) -> Any:
             return tuple(value)
         elif kind in (bool, str) and isinstance(value, kind):
             return value
-    raise ConfigError(f"{where} is {value!r}; accepted: {_spell(kinds)}", source=where, key=field.name)
+    raise ConfigError(f"{where} is {shown(value)}; accepted: {_spell(kinds)}", source=source, key=field.name)
 
 
 def accepted(key: str) -> str:
@@ -210,15 +270,15 @@ def _spell(kinds: tuple[Any, ...]) -> str:
     words = []
     for kind in kinds:
         if typing.get_origin(kind) is typing.Literal:
-            words += [repr(option) for option in typing.get_args(kind)]
+            words += [shown(option) for option in typing.get_args(kind)]
         elif kind is not types.NoneType:
             words.append(_WORDS[kind])
     return ", ".join(words)
 
 
-def _build(values: Mapping[str, Any]) -> Settings:
-    sections: dict[str, Any] = {}
-    for name, section_type in _sections().items():
-        chosen = {key.partition(".")[2]: value for key, value in values.items() if key.startswith(f"{name}.")}
-        sections[name] = section_type(**chosen)
-    return Settings(**sections)
+def _build(values: _Found) -> Settings:
+    built: dict[str, Any] = {}
+    for name, section_type in sections().items():
+        chosen = {key.partition(".")[2]: value for key, (value, _) in values.items() if key.startswith(f"{name}.")}
+        built[name] = section_type(**chosen)
+    return Settings(**built)

@@ -84,6 +84,8 @@ class Engine:
         self._backends: dict[bool, LocalBackend] = {}
         self._plans: dict[tuple[str, str, float | None, str], tuple[Mapping[str, str], Profile, Plan]] = {}
         self._prune_at = 0.0
+        self._told: set[str] = set()
+        """Sessions that have read what is wrong with the settings."""
 
     @functools.cached_property
     def jobs(self) -> JobTable:
@@ -107,8 +109,20 @@ class Engine:
         return self._sessions.known(key) if "_sessions" in self.__dict__ else None
 
     def end_session(self, key: str) -> None:
+        self._told.discard(key)
         if "_sessions" in self.__dict__:
             self._sessions.end(key)
+
+    def with_settings_notices(self, request: ShellRequest, key: str) -> ShellRequest:
+        """The request, with what is wrong with the settings as notices if its session has not read that yet."""
+        if not self.settings.notices or key in self._told:
+            return request
+        return replace(request, notices=(*request.notices, *self.settings.notices))
+
+    def settings_notices_told(self, key: str) -> None:
+        """Record that a result of this session has carried the notices."""
+        if self.settings.notices:
+            self._told.add(key)
 
     def close(self) -> None:
         """Give back what the engine holds open; it may be used again."""

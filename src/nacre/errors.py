@@ -32,7 +32,15 @@ Base classes are never raised themselves. Attributes carry the facts; the messag
 
 from __future__ import annotations
 
+import math
 import os
+from collections.abc import Mapping
+
+# How much of a value that a message names is shown.
+SHOWN_CHARACTERS = 80
+_SHOWN_ITEMS, _SHOWN_DEPTH = 4, 3
+# A whole number beyond this is told by its size; Python refuses to write down the largest ones.
+_SHOWN_BITS = 256
 
 
 class NacreError(Exception):
@@ -174,3 +182,57 @@ class CommandFailedError(NacreError):
 def reason_of(errno: int) -> str:
     """The system's words for an errno, in lower case as part of a sentence."""
     return os.strerror(errno).lower()
+
+
+def shown(value: object) -> str:
+    """A value as a message names it: in JSON's words, short, however large or deep it is."""
+    text = _shown(value, _SHOWN_DEPTH)
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 1]}…"
+
+
+def kind_of(value: object) -> str:
+    """What kind of value it is, in JSON's words."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    for kind, words in _KINDS:
+        if isinstance(value, kind):
+            return words
+    return f"a Python {type(value).__name__}"
+
+
+_KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (str, "a string"),
+    ((int, float), "a number"),
+    (Mapping, "an object"),
+    ((list, tuple), "a list"),
+)
+
+
+def _shown(value: object, depth: int) -> str:
+    if value is None or isinstance(value, bool):
+        return kind_of(value)
+    if isinstance(value, str):
+        import json
+
+        text = value if len(value) <= SHOWN_CHARACTERS else f"{value[:SHOWN_CHARACTERS]}…"
+        # A lone surrogate is not text, and cannot be printed.
+        return json.dumps(text, ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, int):
+        bits = value.bit_length()
+        return str(int(value)) if bits <= _SHOWN_BITS else f"a whole number of {bits} bits"
+    if isinstance(value, float):
+        return f"{value:g}" if math.isfinite(value) else {"inf": "Infinity", "-inf": "-Infinity"}.get(str(value), "NaN")
+    if isinstance(value, Mapping):
+        names = list(value)[:_SHOWN_ITEMS] if depth else []
+        pairs = [f"{_shown(name, depth - 1)}: {_shown(value[name], depth - 1)}" for name in names]
+        return f"{{{_listed(pairs, len(value))}}}"
+    if isinstance(value, list | tuple):
+        items = value[:_SHOWN_ITEMS] if depth else ()
+        return f"[{_listed([_shown(item, depth - 1) for item in items], len(value))}]"
+    return kind_of(value)
+
+
+def _listed(shown_items: list[str], count: int) -> str:
+    return ", ".join(shown_items if len(shown_items) == count else [*shown_items, "…"])

@@ -21,6 +21,9 @@ from nacre.settings import Settings
 
 T = TypeVar("T")
 
+# The commands of a program that belong to no session count as one when it comes to notices about the settings.
+_STATELESS = "of no session"
+
 PROFILE = Profile(
     contract="run",
     timeout=300.0,
@@ -74,12 +77,15 @@ async def run_with(
         check_call(command, timeout=timeout, env=env)
     directory = os.path.abspath(cwd) if cwd is not None else config.working_directory()
     engine = engines.from_environment(settings=settings)
-    if env is None:
+    if env is None and not engine.settings.notices:
         planned = await engine.plan_again(command, timeout, profile, cwd=directory)
         return await engine.run_planned(planned, profile, passthrough=passthrough)
     limit = engine.settings.execution.timeout_seconds if timeout is None else timeout
-    request = ShellRequest(command=command, timeout=limit, env=env)
-    return await engine.run(request, profile, cwd=directory, passthrough=passthrough)
+    check_call(command)
+    request = engine.with_settings_notices(ShellRequest(command=command, timeout=limit, env=env), _STATELESS)
+    result = await engine.run(request, profile, cwd=directory, passthrough=passthrough)
+    engine.settings_notices_told(_STATELESS)
+    return result
 
 
 def run_sync(command: str, **options: Any) -> ShellResult:

@@ -13,7 +13,7 @@ from nacre.result import ShellResult, TimedOut
 
 
 async def run_series(
-    engine: Engine, series: Series, *, cwd: str, live: LiveTail | None = None
+    engine: Engine, series: Series, *, cwd: str, key: str, live: LiveTail | None = None
 ) -> list[ShellResult | NacreError | None]:
     """What became of each command: its result, why it was not run, or None when no time was left for it.
 
@@ -27,11 +27,13 @@ async def run_series(
         if over or left <= 0:
             results.append(None)
             continue
+        request = engine.with_settings_notices(replace(request, timeout=left), key)
         try:
-            result = await engine.run(replace(request, timeout=left), series.profile, cwd=cwd, live=live)
+            result = await engine.run(request, series.profile, cwd=cwd, live=live)
         except NacreError as error:
             results.append(error)
         else:
             results.append(result)
+            engine.settings_notices_told(key)
             over = isinstance(result.outcome, TimedOut)
     return results

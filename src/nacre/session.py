@@ -76,9 +76,11 @@ class Session:
             env: variables for this command alone.
         """
         engine, session = self._enter()
-        if cwd is not None or env is not None:
+        if cwd is not None or env is not None or engine.settings.notices:
             planned = await self._prepare(engine, command, timeout, session.cwd, cwd, env)
-            return await engine.run_in(session, planned, _PROFILE)
+            result = await engine.run_in(session, planned, _PROFILE)
+            engine.settings_notices_told(self._key)
+            return result
         if timeout is not None or not isinstance(command, str):
             check_call(command, timeout=timeout)
         planned = await engine.plan_again(command, timeout, _PROFILE, cwd=session.cwd)
@@ -92,8 +94,11 @@ class Session:
         """
         check_call(request.command, timeout=request.timeout, env=request.env)
         engine, session = self._enter()
+        request = engine.with_settings_notices(request, self._key)
         planned = await engine.prepare(request, _PROFILE, cwd=session.cwd)
-        return await engine.run_in(session, planned, _PROFILE, passthrough=passthrough)
+        result = await engine.run_in(session, planned, _PROFILE, passthrough=passthrough)
+        engine.settings_notices_told(self._key)
+        return result
 
     def _enter(self) -> tuple[engines.Engine, sessions.Session]:
         engine = self._engine
@@ -125,7 +130,7 @@ class Session:
             cwd=None if cwd is None else os.fspath(cwd),
             env=env or None,
         )
-        return await engine.prepare(request, _PROFILE, cwd=here)
+        return await engine.prepare(engine.with_settings_notices(request, self._key), _PROFILE, cwd=here)
 
     async def restart(self) -> None:
         """End the shell and forget its state."""

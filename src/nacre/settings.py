@@ -145,3 +145,5 @@ class Settings:
     policy: PolicySettings = field(default_factory=PolicySettings)
     environment: EnvironmentSettings = field(default_factory=EnvironmentSettings)
     log: LogSettings = field(default_factory=LogSettings)
+    notices: tuple[str, ...] = ()
+    """What was wrong with where they came from, for the first result of each session."""

@@ -110,7 +110,7 @@ class Tool:
         self._approver = approver
         self._tools = frozenset(tools)
         self._session = session
-        self._session_key = f"of tool {next(_numbers)}" if session is None else f"named {session}"
+        self._session_key = f"named {session}" if isinstance(session, str) else f"of tool {next(_numbers)}"
         self._skills = [Path(root) for root in skills]
         self._schemes = dict(schemes or {})
         self._terminal = terminal
@@ -189,11 +189,15 @@ class Tool:
         try:
             if isinstance(contract, SeriesContract):
                 series = contract.decode_series(arguments)
-                return series.present(await run_series(self.engine, series, cwd=self.cwd, live=live))
+                return series.present(
+                    await run_series(self.engine, series, cwd=self.cwd, key=self._session_key, live=live)
+                )
             request = contract.decode(arguments)
             if request.mode == "restart":
                 return self._restart()
-            return contract.present(await self._execute(contract, request, live))
+            result = await self._execute(contract, self.engine.with_settings_notices(request, self._session_key), live)
+            self.engine.settings_notices_told(self._session_key)
+            return contract.present(result)
         except NacreError as error:
             return replace(contract.refuse(error), refusal=error)
 

@@ -26,7 +26,19 @@ LAYERS = [
     {"profile", "warden"},
     {"script", "output"},
     {"audit", "config"},
-    {"surroundings", "until", "request", "command", "process", "result", "settings", "errors", "regex", "dataclass"},
+    {
+        "surroundings",
+        "until",
+        "request",
+        "command",
+        "process",
+        "result",
+        "settings",
+        "errors",
+        "regex",
+        "regular_file",
+        "dataclass",
+    },
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 # Each surface is on its own; the command line only starts them.

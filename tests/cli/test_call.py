@@ -99,13 +99,58 @@ def test_a_background_job_outlives_the_call_and_holds_none_of_its_descriptors(na
     assert nacre("jobs", "wait", details["jobId"]).code == 128 + signal.SIGKILL
 
 
-def test_a_wrong_setting_is_an_answer_that_names_it(nacre: Nacre, tmp_path: Path) -> None:
-    (tmp_path / "nacre.toml").write_text("[execution]\ngrace = 3\n", encoding="utf-8")
-    done = nacre("call", "basic", '{"command": "true"}', cwd=tmp_path)
-    assert (done.code, json.loads(done.out)) == (
+def test_a_wrong_setting_of_the_user_is_an_answer_that_names_it(nacre: Nacre, tmp_path: Path) -> None:
+    path = tmp_path / "config" / "nacre" / "nacre.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text("[execution]\ngrace = 3\n", encoding="utf-8")
+    done = nacre("call", "basic", '{"command": "true"}')
+    assert (done.code, done.err, json.loads(done.out)) == (
         0,
-        {"error": f"{tmp_path}/nacre.toml: unknown setting 'execution.grace'; did you mean 'execution.grace_seconds'?"},
+        "",
+        {
+            "error": f"{path}:2: unknown setting execution.grace, whose value is 3; "
+            "did you mean execution.grace_seconds?"
+        },
     )
+
+
+@pytest.mark.parametrize("contract", ["basic", "modes", "workspace", "anthropic", "openai"])
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[policy]\nguard = 'off'\n", ':2: policy.guard is "off", and loosens a protection'),
+        ("[execution]\ngrace = 3\n", ":2: unknown setting execution.grace"),
+        ("[execution\n", ":1: not valid TOML: "),
+    ],
+    ids=["loosening", "unknown", "broken"],
+)
+def test_a_project_s_settings_never_stop_a_call_and_each_call_says_that_they_are_left_aside(
+    nacre: Nacre, tmp_path: Path, contract: str, text: str, problem: str
+) -> None:
+    (tmp_path / "nacre.toml").write_text(text, encoding="utf-8")
+    arguments = {"commands": ["echo hi"]} if contract == "openai" else {"command": "echo hi"}
+    done = nacre("call", contract, json.dumps(arguments), cwd=tmp_path)
+    answer = json.loads(done.out)
+    notice = f"the project's settings are left aside as a whole: {tmp_path}/nacre.toml{problem}"
+    assert done.code == 0
+    if contract == "basic":
+        assert answer == {"stdout": "hi\n", "stderr": "", "exitCode": 0}
+        assert done.err.startswith(f"nacre: {notice}")
+        logged = json.loads(nacre("log", "--json", cwd=tmp_path).out.splitlines()[-1])
+        assert logged["notices"][0].startswith(notice)
+    elif contract == "openai":
+        assert answer["output"][0]["outcome"] == {"type": "exit", "exit_code": 0}
+        assert notice in answer["output"][0]["stderr"] + done.err
+    else:
+        assert (answer["is_error"], answer["text"].startswith("hi\n")) == (False, True)
+        assert notice in answer["text"]
+
+
+def test_a_guard_that_a_project_switched_off_still_denies(nacre: Nacre, tmp_path: Path) -> None:
+    (tmp_path / "nacre.toml").write_text("[policy]\nguard = 'off'\n", encoding="utf-8")
+    done = nacre("call", "modes", '{"command": "rm -rf /"}', cwd=tmp_path)
+    assert (done.code, json.loads(done.out)["is_error"]) == (0, True)
+    assert "permission denied" in json.loads(done.out)["text"]
 
 
 def test_a_reader_that_went_away_causes_no_traceback(nacre: Nacre) -> None:

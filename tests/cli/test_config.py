@@ -20,7 +20,11 @@ def test_every_setting_is_shown_with_its_value_and_source(nacre: Nacre, home: Pa
     expected["execution.grace_seconds"] = {"value": 2.0, "source": "NACRE_GRACE_SECONDS"}
     expected["shell.snapshot"] = {"value": False, "source": "NACRE_SNAPSHOT"}
     expected["output.artifact_head_bytes"] = {"value": 1024, "source": f"{tmp_path}/nacre.toml"}
-    assert (done.code, done.err, shown) == (0, "", {"stateDir": str(home), "settings": expected})
+    assert (done.code, done.err, shown) == (
+        0,
+        "",
+        {"stateDir": str(home), "settings": expected, "notices": []},
+    )
 
 
 def test_people_get_a_line_a_setting(nacre: Nacre, home: Path) -> None:
@@ -33,5 +37,5 @@ def test_people_get_a_line_a_setting(nacre: Nacre, home: Path) -> None:
 
 def test_a_wrong_setting_is_one_line_that_names_it(nacre: Nacre) -> None:
     assert nacre("config", "show", env={"NACRE_MAX_JOBS": "many"}) == Finished(
-        125, "", "nacre: NACRE_MAX_JOBS is 'many'; accepted: a whole number >= 0\n"
+        125, "", 'nacre: NACRE_MAX_JOBS is "many"; accepted: a whole number >= 0\n'
     )

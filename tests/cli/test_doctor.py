@@ -39,18 +39,32 @@ def test_containment_that_is_switched_off_is_found_and_exit_code_1(nacre: Nacre)
     assert findings["settings"]["says"] == "changed: execution.containment, shell.snapshot"
 
 
-def test_a_wrong_setting_is_a_finding_among_the_others(nacre: Nacre, tmp_path: Path) -> None:
-    (tmp_path / "nacre.toml").write_text("[excution]\ngrace_seconds = 1\n", encoding="utf-8")
+def test_a_wrong_setting_of_the_user_is_a_finding_among_the_others(nacre: Nacre, tmp_path: Path) -> None:
+    path = tmp_path / "config" / "nacre" / "nacre.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text("[excution]\ngrace_seconds = 1\n", encoding="utf-8")
     done = nacre("doctor", "--json", cwd=tmp_path)
     findings = {finding["part"]: finding for finding in json.loads(done.out)}
     assert (done.code, done.err, list(findings)) == (1, "", PARTS)
     assert findings["settings"] == {
         "part": "settings",
         "ok": False,
-        "says": f"{tmp_path}/nacre.toml: unknown setting 'excution.grace_seconds'; "
-        "did you mean 'execution.grace_seconds'?",
+        "says": f"{path}:2: unknown setting excution.grace_seconds, whose value is 1; "
+        "did you mean execution.grace_seconds?",
         "advice": "until it is corrected every call is refused",
     }
+
+
+def test_a_project_s_settings_that_are_left_aside_are_a_finding(nacre: Nacre, tmp_path: Path) -> None:
+    (tmp_path / "nacre.toml").write_text("[policy]\nguard = 'off'\n", encoding="utf-8")
+    done = nacre("doctor", "--json", cwd=tmp_path)
+    findings = {finding["part"]: finding for finding in json.loads(done.out)}
+    assert (done.code, done.err) == (1, "")
+    assert [part for part, finding in findings.items() if not finding["ok"]] == ["settings"]
+    assert findings["settings"]["says"].startswith(
+        f'the project\'s settings are left aside as a whole: {tmp_path}/nacre.toml:2: policy.guard is "off", '
+    )
+    assert findings["settings"]["advice"] == "calls go on without what is left aside; correct it, or remove it"
 
 
 def test_a_state_directory_that_cannot_be_written_is_a_finding_with_advice(nacre: Nacre) -> None:

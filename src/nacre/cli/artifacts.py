@@ -135,7 +135,7 @@ def _grep(store: ArtifactStore, namespace: argparse.Namespace) -> int:
 
 
 def _prune(store: ArtifactStore, namespace: argparse.Namespace) -> int:
-    settings = config.load(os.environ, cwd=os.getcwd()).settings.output
+    settings = config.load(os.environ, cwd=config.working_directory()).settings.output
     report = store.prune(
         max_age_seconds=(settings.artifact_days if namespace.days is None else namespace.days) * DAY_SECONDS,
         max_total_bytes=settings.artifact_store_bytes if namespace.bytes is None else namespace.bytes,

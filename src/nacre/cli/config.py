@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 
 from nacre import config
 
@@ -19,8 +20,11 @@ def main(namespace: argparse.Namespace) -> int:
     loaded = config.load(os.environ, cwd=config.working_directory())
     if namespace.json:
         settings = {origin.key: {"value": origin.value, "source": origin.source} for origin in loaded.origins}
-        print(json.dumps({"stateDir": loaded.state_dir, "settings": settings}))
+        answer = {"stateDir": loaded.state_dir, "settings": settings, "notices": list(loaded.settings.notices)}
+        print(json.dumps(answer))
         return 0
+    for notice in loaded.settings.notices:
+        print(f"nacre: {notice}", file=sys.stderr)
     print(f"state directory: {loaded.state_dir}")
     for origin in loaded.origins:
         value = "(unset)" if origin.value is None else json.dumps(origin.value)

@@ -15,6 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from nacre.errors import ConfigError
+from nacre.regular_file import read_regular
+
+# The settings of an editor or agent can be large: some keep their history in them.
+MOST_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,13 +41,12 @@ def read(path: Path) -> Content:
     """
     path = Path(os.path.realpath(path))
     try:
-        with open(path, "rb") as file:
-            stamp = _stamp(os.fstat(file.fileno()))
-            data = file.read()
-    except FileNotFoundError:
-        return Content(path=path, values={}, indent="  ", stamp=None)
+        stamp = _stamp_of(path)
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}", source=str(path)) from error
+    if stamp is None:
+        return Content(path=path, values={}, indent="  ", stamp=None)
+    data = read_regular(str(path), most_bytes=MOST_BYTES)
     try:
         text = data.decode("utf-8-sig")
         values = json.loads(text, object_pairs_hook=_object) if text.strip() else {}

@@ -14,6 +14,7 @@ from nacre.errors import ConfigError, DeniedError
 from nacre.policy.plain import is_plain
 from nacre.policy.verdict import Verdict
 from nacre.profile import Profile
+from nacre.regular_file import read_regular_text
 from nacre.settings import PolicySettings
 
 if TYPE_CHECKING:
@@ -80,9 +81,12 @@ def policy_of(settings: PolicySettings) -> Policy:
     path = os.path.expanduser(settings.rules_file)
     try:
         stamp = os.stat(path).st_mtime_ns
-    except OSError as error:
-        raise ConfigError(f"the rule file {path} cannot be read: {error.strerror}", source=path) from error
-    return _policy(settings.guard_profile, path, stamp)
+    except (OSError, ValueError):
+        stamp = 0  # reading it says why it cannot be read
+    try:
+        return _policy(settings.guard_profile, path, stamp)
+    except ConfigError as error:
+        raise ConfigError(f"the rule file (setting policy.rules_file): {error}", source=path) from error
 
 
 @functools.lru_cache(maxsize=8)
@@ -90,9 +94,9 @@ def _policy(profile: str, path: str, stamp: int) -> Policy:
     from nacre.policy.review import Policy
     from nacre.policy.rule_file import RuleFileError, load_rules
 
+    text = read_regular_text(path)
     try:
-        with open(path, encoding="utf-8") as file:
-            rules = load_rules(file.read(), path)
-    except (RuleFileError, OSError, UnicodeDecodeError) as error:
+        rules = load_rules(text, path)
+    except RuleFileError as error:
         raise ConfigError(str(error), source=path) from error
     return Policy("strict" if profile == "strict" else "default", rules)

@@ -108,7 +108,7 @@ def compile_rules(rules: Sequence[InterceptRule] = DEFAULT_RULES) -> Interceptor
         flags |= re.MULTILINE if "m" in rule.flags else 0
         try:
             compiled.append((re.compile(rule.pattern, flags), rule))
-        except re.error as exc:
+        except (re.error, OverflowError, RecursionError) as exc:
             warnings.append(
                 f"interceptor rule for {rule.tool!r} is left out, its pattern is broken: {exc} in {rule.pattern!r}"
             )

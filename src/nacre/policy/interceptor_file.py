@@ -6,7 +6,8 @@
     message = "Use the fetch tool."
     flags = "i"          # optional: i, m, s
 
-A file that cannot be read is an error; a pattern that does not compile is left out, and said aloud.
+A pattern that does not compile is left out, and said aloud. So is a file that cannot be used: a better tool is advice,
+not a protection, and a project may name the file, so nothing that is wrong with it keeps a command from running.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import tomllib
 
 from nacre.errors import ConfigError
 from nacre.policy.interceptor import Interceptor, InterceptRule, compile_rules
+from nacre.regular_file import read_regular_text
 
 _KEYS = {"pattern", "tool", "message", "flags"}
 
@@ -28,11 +30,12 @@ def interceptor_of(path: str | None) -> Interceptor:
     path = os.path.expanduser(path)
     try:
         stamp = os.stat(path).st_mtime_ns
-    except OSError as error:
-        raise ConfigError(
-            f"the interceptor's rule file {path} cannot be read: {error.strerror}", source=path
-        ) from error
-    return _compiled(path, stamp)
+    except (OSError, ValueError):
+        stamp = 0  # reading it says why it cannot be read
+    try:
+        return _compiled(path, stamp)
+    except ConfigError as error:
+        return Interceptor((), (f"no interceptor rules (setting policy.interceptor_file): {error}",))
 
 
 @functools.cache
@@ -42,11 +45,11 @@ def _defaults() -> Interceptor:
 
 @functools.lru_cache(maxsize=8)
 def _compiled(path: str, stamp: int) -> Interceptor:
+    text = read_regular_text(path)
     try:
-        with open(path, "rb") as file:
-            document = tomllib.load(file)
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: {error}", source=path) from error
+        document = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}", source=path) from error
     rules = document.get("rule", [])
     if not isinstance(rules, list) or set(document) - {"rule"}:
         raise ConfigError(f"{path}: it holds [[rule]] tables and nothing else", source=path)

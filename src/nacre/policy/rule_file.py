@@ -60,6 +60,8 @@ def load_rules(text: str, file: str) -> tuple[Rule, ...]:
     """
     try:
         document = tomllib.loads(text)
+    except RecursionError as exc:
+        raise RuleFileError(file, 1, "its values are nested too deep") from exc
     except tomllib.TOMLDecodeError as exc:
         match = re.search(r"line (\d+)", str(exc))
         raise RuleFileError(
