@@ -336,7 +336,7 @@ class Engine:
         outcome = outcome_of(ending, run.command.timeout)
         keep_all = profile.keep_partial and isinstance(outcome, TimedOut)
         outputs, problems = capture.outputs(keep_all=keep_all)
-        notices = [*planned.request.notices, *problems, *notices_of(run, ending)]
+        notices = [*planned.request.notices, *problems, *notices_of(run, ending, planned.request)]
         notices += [notice for notice in (lifted_notice, backend_notice) if notice]
         result = ShellResult(
             command=planned.request.command,
@@ -369,7 +369,7 @@ class Engine:
         """The result of a command of which everything is known already."""
         outputs, problems = self._outputs_at_once(short.outputs, planned, profile, sinks)
         notices = [*planned.request.notices, *problems]
-        notices += [one for one in (hidden_failure(short.stages, short.code), notice) if one]
+        notices += [one for one in (hidden_failure(short.stages, short.code, planned.request), notice) if one]
         result = ShellResult(
             command=planned.request.command,
             outcome=Exited(short.code),

@@ -6,7 +6,7 @@ from nacre.dataclass import replace
 from nacre.execution.run import Run
 from nacre.execution.stages import hidden_failure
 from nacre.process import Ending, Survivor
-from nacre.request import Lifted
+from nacre.request import Lifted, ShellRequest
 from nacre.result import Exited, Lost, Outcome, Signalled, Stopped, TimedOut
 from nacre.warden.stages import producers_status
 
@@ -39,12 +39,12 @@ def producers_ending(ending: Ending, lifted: Lifted | None) -> tuple[Ending, str
     return changed, f"the exit code is that of the command before `{lifted.stage}`"
 
 
-def notices_of(run: Run, ending: Ending) -> list[str]:
+def notices_of(run: Run, ending: Ending, request: ShellRequest) -> list[str]:
     """What the reader of a result should know beyond its status and output."""
     notices = [f"rm was refused by nacre: {path} is critical; the script went on" for path in ending.refused]
     if ending.out_of_memory:
         notices.append("out of memory: the kernel killed a process of this command or beside it")
-    if hidden := hidden_failure(ending.stages, ending.code):
+    if hidden := hidden_failure(ending.stages, ending.code, request):
         notices.append(hidden)
     if run.survivors:
         notices.append(f"still running: {', '.join(_spell(survivor) for survivor in run.survivors)}")
