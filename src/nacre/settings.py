@@ -75,6 +75,10 @@ class JobSettings:
     async_enabled: bool = _setting(default=True, doc="whether the workspace tool offers background jobs")
     max_jobs: int = _setting(100, "how many jobs may run at once", loosens=True)
     auto_background_seconds: float = _setting(60.0, "a workspace command that outlives this becomes a job; 0 is off")
+    background_before_timeout: bool = _setting(
+        default=False,
+        doc="whether a command whose timeout is at most auto_background_seconds becomes a job one second before it",
+    )
 
     def __post_init__(self) -> None:
         _check_head(self.job_head_bytes, self.job_cap_bytes, "jobs.job_head_bytes", "job_cap_bytes")

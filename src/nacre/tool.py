@@ -313,6 +313,9 @@ def _window(request: ShellRequest, settings: Settings) -> float | None:
     if not settings.jobs.async_enabled or threshold <= 0:
         return None
     assert request.timeout is not None
+    if not settings.jobs.background_before_timeout:
+        # The caller of a short timeout asked for the end of the command, not for a job.
+        return threshold if request.timeout > threshold else None
     window = min(threshold, request.timeout - 1.0)
     # A command that may live for a second only is not worth moving.
     return window if window > 0 else None

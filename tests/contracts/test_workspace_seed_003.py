@@ -503,8 +503,8 @@ async def test_line_39_progress_of_a_job_is_read_while_it_runs(bench: Workbench)
 
 
 async def test_lines_44_and_60_a_timeout_is_an_error_result_with_the_output(bench: Workbench) -> None:
-    """The seed throws; D6 gives a result marked as an error. With one second to live it does not become a job."""
-    reply = await bench.call({"command": "echo partial; sleep 100", "timeout": 1}, quick())
+    """The seed throws; D6 gives a result marked as an error. A timeout below the threshold makes no job."""
+    reply = await bench.call({"command": "echo partial; sleep 100", "timeout": 1}, quick(60.0))
     assert (timeless(reply.text), reply.is_error, details(reply)) == (
         layout("partial", status="[Command timed out after 1 seconds]"),
         True,
@@ -521,7 +521,25 @@ async def test_lines_53_and_120_the_window_is_the_threshold_capped_below_the_tim
     timeout: float, threshold: float, window: float | None
 ) -> None:
     """`min(thresholdMs, timeoutMs - 1000)`; where that leaves nothing the command is waited for and killed in time."""
+    settings = quick(threshold, background_before_timeout=True)
+    assert _window(ShellRequest(command="x", timeout=timeout), settings) == window
+
+
+@pytest.mark.parametrize(
+    ("timeout", "threshold", "window"),
+    [(300, 60.0, 60.0), (60.5, 60.0, 60.0), (60, 60.0, None), (10, 60.0, None), (300, 0.0, None)],
+)
+async def test_a_timeout_of_at_most_the_threshold_is_waited_for(
+    timeout: float, threshold: float, window: float | None
+) -> None:
     assert _window(ShellRequest(command="x", timeout=timeout), quick(threshold)) == window
+
+
+async def test_before_its_timeout_a_command_becomes_a_job_where_that_is_asked_for(bench: Workbench) -> None:
+    settings = quick(60.0, background_before_timeout=True)
+    reply = await bench.call({"command": "echo $$; sleep 100", "timeout": 1.2}, settings)
+    assert (reply.is_error, reply.details["async"]["state"]) == (False, "running")
+    assert (await bench.ended("bg_1")).state == "timed_out"
 
 
 async def test_line_66_updates_are_the_tail_only(bench: Workbench) -> None:

@@ -56,7 +56,7 @@ BACKGROUND = """\
 """
 
 PATIENCE = """ A command that merely takes
-  longer than {window} is not killed: it goes on as a background job, and you get its id."""
+  longer than {window} is not killed before its timeout: it goes on as a background job, and you get its id."""
 
 
 def view(captured: Captured, selection: Selection = EVERYTHING) -> Output:
