@@ -55,7 +55,7 @@ async def test_an_answer_in_a_pipe_is_no_failure(files: Path, command: str, stag
     [
         ("grep nomatch missing 2>/dev/null | cat", "stage 1 exited with 2 (stage codes 2 | 0)"),
         ("false | cat", "stage 1 exited with 1 (stage codes 1 | 0)"),
-        ("echo grep | false | cat", "stage 2 exited with 1 (stage codes 0 | 1 | 0)"),
+        ("true grep | false | cat", "stage 2 exited with 1 (stage codes 0 | 1 | 0)"),
         ("grep nomatch f | false | cat", "stage 2 exited with 1 (stage codes 1 | 1 | 0)"),
         ("grep nomatch f | cat; false | cat", "stage 1 exited with 1 (stage codes 1 | 0)"),
         ("(exit 1) | grep -c . | cat", "stage 1 exited with 1 (stage codes 1 | 1 | 0)"),
