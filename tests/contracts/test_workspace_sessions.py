@@ -25,6 +25,41 @@ async def test_the_directory_of_a_cd_stays_and_is_shown(bench: Workbench) -> Non
         assert timeless((await tool.call({"command": "pwd"})).text) == layout(f"{bench.cwd}/sub")
 
 
+@pytest.mark.parametrize("persist", [True, False])
+async def test_a_cd_whose_failure_the_script_answers_runs_as_written(bench: Workbench, persist: bool) -> None:
+    async with bench.tool(Settings(sessions=SessionSettings(persist=persist))) as tool:
+        reply = await tool.call({"command": "cd nope 2>/dev/null && ls || echo fallback"})
+        assert (timeless(reply.text), reply.is_error) == (layout("fallback"), False)
+        reply = await tool.call({"command": "cd nope && ls || echo fallback"})
+        assert (reply.text.splitlines()[1], reply.is_error) == ("fallback", False)
+        reply = await tool.call({"command": "cd nope && ls; echo after"})
+        assert (reply.text.splitlines()[1], reply.is_error) == ("after", False)
+
+
+async def test_cd_minus_goes_back(bench: Workbench) -> None:
+    async with bench.tool() as tool:
+        await tool.call({"command": "cd /usr && pwd"})
+        await tool.call({"command": "cd /etc && pwd"})
+        assert timeless((await tool.call({"command": "cd - && pwd"})).text) == layout("/usr\n/usr")
+        assert tool.cwd == "/usr"
+
+
+async def test_a_cd_in_the_background_does_not_move_the_session(bench: Workbench) -> None:
+    (bench.cwd / "web").mkdir()
+    async with bench.tool() as tool:
+        reply = await tool.call({"command": "cd web && sleep 100 &"})
+        assert reply.details["async"]["jobId"] == "bg_1"
+        assert tool.cwd == str(bench.cwd)
+        assert timeless((await tool.call({"command": "pwd"})).text).startswith(f"{bench.cwd}\n")
+
+
+async def test_a_pattern_in_a_cd_is_the_shell_s_to_expand(bench: Workbench) -> None:
+    (bench.cwd / "only-one").mkdir()
+    async with bench.tool() as tool:
+        assert timeless((await tool.call({"command": "cd only* && pwd"})).text) == layout(f"{bench.cwd}/only-one")
+        assert tool.cwd == f"{bench.cwd}/only-one"
+
+
 async def test_cwd_and_env_of_a_call_are_its_own(bench: Workbench) -> None:
     (bench.cwd / "sub").mkdir()
     async with bench.tool() as tool:

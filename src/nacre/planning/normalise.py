@@ -39,7 +39,7 @@ def normalise(
         )
     script, cwd, stays = request.command, request.cwd, False
     warnings: tuple[str, ...] = ()
-    if cwd is None and (prefix := lift_cd(script)) is not None and prefix.rest.strip():
+    if cwd is None and (prefix := lift_cd(script)) is not None:
         script, cwd, stays = prefix.rest, prefix.path, True
     if settings.policy.interceptor:
         interceptor = interceptor_of(settings.policy.interceptor_file)

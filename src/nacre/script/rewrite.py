@@ -14,6 +14,7 @@ from nacre.script.tree import Close, Command, Fixed, Open, Program, UnreadableEr
 
 _BLANKS: Final = " \t"
 _ENDS_WORD: Final = frozenset(" \t\r\n&|;<>()")
+_EXPANDS: Final = frozenset("*?[{")
 _ESCAPED_IN_QUOTES: Final = frozenset('"\\$`')
 _SIZE: Final = re.compile(
     r"-(?P<short>[nc])(?P<value>\d+)|-(?P<number>\d+)|--(?P<long>lines|bytes)=(?P<long_value>\d+)", re.ASCII
@@ -47,7 +48,11 @@ class HeadTail:
 
 
 def lift_cd(command: str) -> CdPrefix | None:
-    """Read a leading `cd path &&` as a one-word scanner does; None when the command must stay whole."""
+    """Read a leading `cd path &&` as a one-word scanner does; None when the command must stay whole.
+
+    The rest may only be more of the same chain: behind `||`, `;`, a line's end or `&` it would run, or move the shell,
+    in another way than written.
+    """
     if not command.startswith("cd") or command[2:3] not in (" ", "\t"):
         return None
     start = len(command) - len(command[2:].lstrip(_BLANKS))
@@ -55,16 +60,37 @@ def lift_cd(command: str) -> CdPrefix | None:
     if scanned is None:
         return None
     path, position = scanned
-    if not path or any(char in path for char in "$`("):
+    if not path or path.startswith("-") or any(char in path for char in "$`("):
+        return None
+    if path.startswith("~") and (command[start] != "~" or path[1:2] not in ("", "/")):
+        # A quoted tilde is a name, and another user's home is the shell's to find.
         return None
     following = command[position:].lstrip(_BLANKS)
-    if not following.startswith("&&"):
+    if not following.startswith("&&") or not _is_and_chain(command):
         return None
-    return CdPrefix(path, following[2:].lstrip(_BLANKS))
+    rest = following[2:].strip(_BLANKS + "\n")
+    if not rest or (rest.endswith(";") and not rest.endswith("\\;")):
+        return None
+    return CdPrefix(path, rest)
+
+
+def _is_and_chain(command: str) -> bool:
+    """Whether the command is one chain of `&&` that nothing follows."""
+    program = _read(command)
+    if program is None or program.background or len(program.steps) < 3:
+        return False
+    first, chain, last = program.steps[0], program.steps[1], program.steps[-1]
+    return (
+        isinstance(first, Command)
+        and isinstance(chain, Open)
+        and chain.block.kind == "chain"
+        and isinstance(last, Close)
+        and last.block is chain.block
+    )
 
 
 def _one_word(text: str, position: int) -> tuple[str, int] | None:
-    """One shell word from `position`: its value and where it ends; None when it does not end or continues a line."""
+    """One shell word from `position`: its value and where it ends; None when it is no plain text within one line."""
     pieces: list[str] = []
     while position < len(text) and text[position] not in _ENDS_WORD:
         char = text[position]
@@ -91,6 +117,8 @@ def _one_word(text: str, position: int) -> tuple[str, int] | None:
                 return None
             pieces.append(text[position + 1])
             position += 2
+        elif char in _EXPANDS:
+            return None
         else:
             pieces.append(char)
             position += 1
