@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 MOST_PLANS = 256
 # How long the artifact store may grow before its age and size are looked at again.
 PRUNE_SECONDS = 600.0
+# What is left at least of the limit of a command that was approved in the last moment.
+LEAST_SECONDS = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,16 +139,20 @@ class Engine:
         planned = self._plan(request, profile, cwd=cwd)
         if is_guarded(profile, self.settings.policy):
             try:
-                await approve(
+                waited = await approve(
                     request.command,
                     self.settings.policy,
                     planned.command.env,
                     self._approver,
                     cwd=planned.command.cwd,
+                    timeout=planned.limit,
                 )
             except DeniedError as error:
                 self.log(profile, planned, {"outcome": "denied", "rule": error.rule})
                 raise
+            if waited and planned.limit is not None:
+                left = max(planned.limit - waited, LEAST_SECONDS)
+                planned = replace(planned, command=replace(planned.command, timeout=left), waited=waited)
             if (prologue := _prologue(request.command)) is not None:
                 return replace(planned, command=replace(planned.command, prologue=prologue))
         return planned
@@ -333,7 +339,7 @@ class Engine:
         backend_notice: str | None,
     ) -> ShellResult:
         ending, lifted_notice = producers_ending(ending, planned.request.lifted)
-        outcome = outcome_of(ending, run.command.timeout)
+        outcome = outcome_of(ending, planned.limit)
         keep_all = profile.keep_partial and isinstance(outcome, TimedOut)
         outputs, problems = capture.outputs(keep_all=keep_all)
         notices = [*planned.request.notices, *problems, *notices_of(run, ending, planned.request)]
@@ -346,7 +352,7 @@ class Engine:
             cwd=run.command.cwd,
             started_at=run.started_at,
             elapsed=run.elapsed,
-            timeout=run.command.timeout,
+            timeout=planned.limit,
             requested_timeout=planned.request.requested_timeout,
             stages=ending.stages,
             survivors=run.survivors,
@@ -378,7 +384,7 @@ class Engine:
             cwd=planned.command.cwd,
             started_at=began,
             elapsed=elapsed,
-            timeout=planned.command.timeout,
+            timeout=planned.limit,
             requested_timeout=planned.request.requested_timeout,
             stages=short.stages,
             notices=tuple(notices),

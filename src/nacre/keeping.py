@@ -71,6 +71,9 @@ async def run_or_keep(
 ) -> ShellResult | Background:
     """Run the command, in a session if there is one; return its result, or the job it became while we waited."""
     planned = await engine.prepare(request, profile, cwd=cwd)
+    if patience.window is not None and planned.waited:
+        # The caller has waited for the approval already.
+        patience = replace(patience, window=max(patience.window - planned.waited, 0.0))
     capture = engine.capture(planned, profile, live=live)
     try:
         if session is None:
@@ -223,7 +226,7 @@ def _background(
         event=f"{request.until}" if why == "event" else None,
         label=planned.label,
         elapsed=run.elapsed,
-        timeout=planned.command.timeout,
+        timeout=planned.limit,
         requested_timeout=request.requested_timeout,
         notices=(*request.notices, *notices),
     )
@@ -269,7 +272,7 @@ async def start_in_background(
         outcome=job_outcome(told) if told is not None else None,
         exit_code=told.record.get("exitCode") if told is not None else None,
         label=planned.label,
-        timeout=planned.command.timeout,
+        timeout=planned.limit,
         requested_timeout=request.requested_timeout,
         notices=(*request.notices, *([problem] if problem else [])),
     )

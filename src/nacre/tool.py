@@ -90,7 +90,8 @@ class Tool:
 
         Args:
             cwd: where its commands run; the process's own directory unless given.
-            approver: asked about commands that a rule says to ask about.
+            approver: asked about commands that a rule says to ask about; an error, or no True within the call's timeout
+                (at most 60 s), is a denial.
             tools: names of the other tools that the model has, which the interceptor may point to.
             session: whose shell and whose `local://` files these are; tools of the same session share them. Unless
                 given, the shell is this tool's own; False gives every command one.

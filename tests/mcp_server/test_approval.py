@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp.types import ElicitRequestParams, ElicitResult
 
-from mcp_server.conftest import Connect
+from mcp_server.conftest import Connect, over_http, over_stdio
+from nacre.mcp import approval
 
 RULE = """\
 [[rule]]
@@ -69,6 +71,34 @@ async def test_a_client_that_cannot_ask_reads_why_and_what_to_do(connect_http: C
     assert denied.is_error
     assert "this client cannot ask anybody" in denied.content[0].text
     assert "policy.rules_file" in denied.content[0].text
+    assert not (tmp_path / "no").exists()
+
+
+async def never_answered(context: Any, params: ElicitRequestParams) -> ElicitResult:
+    await asyncio.Event().wait()
+    raise AssertionError("it is never answered")
+
+
+@pytest.mark.usefixtures("rules")
+async def test_a_person_who_does_not_answer_costs_a_call_45_seconds_at_most(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the newer era the call has come back with the question, and waits for nothing."""
+    assert approval.ANSWER_SECONDS == 45
+    monkeypatch.setattr(approval, "ANSWER_SECONDS", 0.5)
+    async with over_http("legacy", elicitation_callback=never_answered) as client, asyncio.timeout(30):
+        denied = await client.call_tool("bash", {"command": f"touch {tmp_path / 'no'}"})
+    assert denied.is_error
+    assert "it needs approval, and no answer came within 0.5 s; nothing was run" in denied.content[0].text
+    assert not (tmp_path / "no").exists()
+
+
+@pytest.mark.usefixtures("rules")
+async def test_a_person_who_does_not_answer_costs_a_call_no_more_than_its_timeout(tmp_path: Path) -> None:
+    async with over_stdio("legacy", elicitation_callback=never_answered) as client, asyncio.timeout(30):
+        denied = await client.call_tool("bash", {"command": f"touch {tmp_path / 'no'}", "timeout": 1})
+    assert denied.is_error
+    assert "it needs approval, and no answer came within 1 s; nothing was run" in denied.content[0].text
     assert not (tmp_path / "no").exists()
 
 

@@ -19,12 +19,13 @@ from mcp.types import CallToolRequestParams, ElicitResult
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from nacre.errors import DeniedError
+from nacre.policy.approval import AnswerPendingError
 from nacre.policy.verdict import Verdict
 
 # The key of our one question among a call's input requests.
 QUESTION = "approval"
-# A call comes back, also when its person does not.
-ANSWER_SECONDS = 600.0
+# Well-known clients give a call up after 60 s.
+ANSWER_SECONDS = 45.0
 # What a person sees of a long command.
 COMMAND_CHARACTERS = 2_000
 
@@ -37,7 +38,7 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-class QuestionError(Exception):
+class QuestionError(AnswerPendingError):
     """The call must be made again with an answer; carries the result that says so."""
 
     def __init__(self, result: dict[str, Any]) -> None:
@@ -68,7 +69,8 @@ class Asking:
                 )
         except TimeoutError as error:
             raise DeniedError(
-                f"{verdict.message} (it needs approval, and nobody answered within {ANSWER_SECONDS:g} s)",
+                f"{verdict.message} (it needs approval, and no answer came within {ANSWER_SECONDS:g} s; "
+                "nothing was run)",
                 rule=verdict.rule,
             ) from error
         except MCPError as error:

@@ -27,6 +27,10 @@ class Plan:
     request: ShellRequest
     surroundings: Mapping[str, str]
     """The environment without the call's own variables: what the calls of a session share."""
+    limit: float | None
+    """The call's own timeout; the command's is what an approval left of it."""
+    waited: float = 0.0
+    """Seconds that the approval took."""
 
     @property
     def label(self) -> str:
@@ -45,6 +49,7 @@ def plan(request: ShellRequest, profile: Profile, settings: Settings, *, cwd: st
     script = request.command if request.script is None else request.script
     grace = settings.execution.grace_seconds
     filtered = is_filtered(profile, settings.environment)
+    limit = profile.timeout if request.timeout is None else request.timeout
     surroundings = _surroundings(environ, settings.environment) if filtered else _Surroundings(environ, _NOTHING_HIDDEN)
     return Plan(
         Command(
@@ -52,7 +57,7 @@ def plan(request: ShellRequest, profile: Profile, settings: Settings, *, cwd: st
             cwd=directory,
             env=_with_call(surroundings.env, request.env) if filtered else environ,
             names_cwd=filtered,
-            timeout=profile.timeout if request.timeout is None else request.timeout,
+            timeout=limit,
             grace=profile.grace if grace is None else grace,
             streams=profile.streams,
             # Only a script with a pipe can hide a stage, and others should not pay for the look.
@@ -62,6 +67,7 @@ def plan(request: ShellRequest, profile: Profile, settings: Settings, *, cwd: st
         surroundings.redactor,
         request,
         surroundings.env,
+        limit,
     )
 
 

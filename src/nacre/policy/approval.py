@@ -1,12 +1,15 @@
-"""What follows from a verdict: allow goes on, deny raises, ask goes to whoever may answer.
+"""What follows from a verdict: allow goes on, deny raises, ask goes to the approver.
 
-With nobody to ask, an `ask` is a denial that says how to allow the command.
+Without an approver an `ask` is a denial that says how to allow the command. So is an approver that fails, or that does
+not answer in time: a call always comes back, and the guard never fails open.
 """
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import os
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -21,7 +24,18 @@ if TYPE_CHECKING:
     from nacre.policy.review import Policy
 
 Approver = Callable[[str, Verdict], Awaitable[bool]]
-"""Given the command and the verdict, whether to run it."""
+"""Given the command and the verdict, whether to run it; only True is a yes.
+
+It is cancelled when its time is up: the call's own timeout, at most ANSWER_SECONDS.
+"""
+
+ANSWER_SECONDS = 60.0
+# How long an approver that was cancelled may take to clean up before the call goes on without it.
+CLEAN_UP_SECONDS = 0.5
+
+
+class AnswerPendingError(Exception):
+    """Raised by an approver whose answer can only come with another call; it passes through the call as it is."""
 
 
 def is_guarded(profile: Profile, settings: PolicySettings) -> bool:
@@ -35,23 +49,70 @@ async def approve(
     approver: Approver | None,
     *,
     cwd: str,
-) -> None:
-    """Return when the command may run.
+    timeout: float | None,
+) -> float:
+    """Return when the command may run; the seconds that were spent waiting for an answer.
+
+    Args:
+        timeout: the call's own limit, towards which the wait counts.
 
     Raises:
         DeniedError: it may not.
         ConfigError: the rules cannot be read, so nothing may run.
     """
     if settings.rules_file is None and settings.guard_profile == "default" and is_plain(command):
-        return
+        return 0.0
     verdict = judge(command, settings, environment, cwd=cwd)
     if verdict.decision == "allow":
-        return
-    if verdict.decision == "ask":
-        if approver is not None and await approver(command, verdict):
-            return
-        raise DeniedError(f"{verdict.message} ({_how_to_allow(settings, approver)})", rule=verdict.rule)
-    raise DeniedError(verdict.message, rule=verdict.rule)
+        return 0.0
+    if verdict.decision == "deny":
+        raise DeniedError(verdict.message, rule=verdict.rule)
+    if approver is None:
+        reason = "it needs approval and nobody can be asked here"
+        how = f"to allow it, add a rule to {settings.rules_file}"
+        raise DeniedError(f"{verdict.message} ({reason}; {how})", rule=verdict.rule)
+    began = time.monotonic()
+    seconds = ANSWER_SECONDS if timeout is None else min(timeout, ANSWER_SECONDS)
+    if (problem := await _ask(approver, command, verdict, seconds)) is not None:
+        raise DeniedError(f"{verdict.message} ({problem})", rule=verdict.rule)
+    return time.monotonic() - began
+
+
+async def _ask(approver: Approver, command: str, verdict: Verdict, seconds: float) -> str | None:
+    """Why the command may not run; None after a yes."""
+
+    async def ask() -> bool:
+        return await approver(command, verdict)
+
+    # A task of its own, so that an approver that ignores its cancellation cannot hold the call.
+    asking = asyncio.create_task(ask())
+    try:
+        await asyncio.wait([asking], timeout=seconds)
+    finally:
+        if not asking.done():
+            asking.cancel()
+            await asyncio.wait([asking], timeout=CLEAN_UP_SECONDS)
+            asking.add_done_callback(_forget)
+    if not asking.done() or asking.cancelled():
+        return f"it needs approval, and no answer came within {seconds:g} s; nothing was run"
+    try:
+        approved = asking.result()
+    except (DeniedError, AnswerPendingError):
+        raise
+    except Exception as error:
+        # Its text may hold anything, so it stays out of what the model reads.
+        raise DeniedError(
+            f"{verdict.message} (it needs approval, and asking for it failed with {type(error).__name__}; nothing was "
+            "run)",
+            rule=verdict.rule,
+        ) from error
+    return None if approved is True else "it was not approved"
+
+
+def _forget(asking: asyncio.Task[bool]) -> None:
+    """Take the outcome of a question that nobody waits for any more."""
+    if not asking.cancelled():
+        asking.exception()
 
 
 def judge(command: str, settings: PolicySettings, environment: Mapping[str, str], *, cwd: str) -> Verdict:
@@ -64,12 +125,6 @@ def judge(command: str, settings: PolicySettings, environment: Mapping[str, str]
     from nacre.policy.review import review
 
     return review(command, policy_of(settings), environment=environment, cwd=cwd, home=environment.get("HOME"))
-
-
-def _how_to_allow(settings: PolicySettings, approver: Approver | None) -> str:
-    if approver is not None:
-        return "it was not approved"
-    return f"it needs approval and nobody can be asked here; to allow it, add a rule to {settings.rules_file}"
 
 
 def policy_of(settings: PolicySettings) -> Policy:
