@@ -13,6 +13,7 @@ from nacre.script.alphabet import HOME, PWD, plain
 from nacre.script.git_words import git_call, stored_alias
 from nacre.script.inner import basename, option_end
 from nacre.script.invocation import Invocation
+from nacre.script.names import names
 from nacre.script.outputs import literal_output
 from nacre.script.wrapper_table import Options
 
@@ -54,20 +55,7 @@ _RUN_LATER: Final = re.compile(
 _GIT_SETTINGS: Final = re.compile(r"(?:.*/)?(?:\.gitconfig|\.git/config)|/etc/gitconfig|.*/\.config/git/config")
 _CRONTABS: Final = re.compile(r"/etc/crontab|/etc/cron\.d/.*|/var/spool/cron/.*")
 _SCHEDULE: Final = re.compile(r"\s*(?:@\w+|(?:[\d*,/A-Za-z-]+\s+){5})\s*(.+)")
-_REMOTE: Final = frozenset(
-    (
-        "ssh",
-        "mosh",
-        "pssh",
-        "parallel-ssh",
-        "clush",
-        "ansible",
-        "salt",
-        "vagrant",
-        "gcloud",
-        "heroku",
-    )
-)
+_REMOTE: Final = frozenset(names("ssh mosh pssh parallel-ssh clush ansible salt vagrant gcloud heroku"))
 # These pass the words on as they are; the others give them, joined by blanks, to a shell.
 _CONTAINERS: Final = frozenset(("docker", "podman", "nerdctl", "kubectl", "oc", "lxc", "multipass"))
 _SSH: Final = Options("BbcDEeFIiJLlmOopQRSWw")

@@ -10,6 +10,7 @@ from nacre.policy.paths import is_here_or_above
 from nacre.script.alphabet import HOME, OUTSIDE, plain
 from nacre.script.git_words import GitCall, git_call
 from nacre.script.invocation import Invocation
+from nacre.script.names import names
 
 ADD_RULE: Final = "no_blind_git_add"
 ADD_MESSAGE: Final = (
@@ -22,29 +23,12 @@ PUSH_MESSAGE: Final = (
     "or push without force"
 )
 
-_ADD_LONG: Final = (
-    "--all",
-    "--no-ignore-removal",
-    "--ignore-removal",
-    "--no-all",
-    "--update",
-    "--patch",
-    "--interactive",
-    "--edit",
-    "--dry-run",
-    "--no-dry-run",
-    "--intent-to-add",
-    "--refresh",
-    "--force",
-    "--verbose",
-    "--sparse",
-    "--renormalize",
-    "--chmod",
-    "--ignore-errors",
-    "--ignore-missing",
-    "--pathspec-from-file",
-    "--pathspec-file-nul",
-    "--help",
+_ADD_LONG: Final = names(
+    """
+    --all --no-ignore-removal --ignore-removal --no-all --update --patch --interactive --edit --dry-run --no-dry-run
+    --intent-to-add --refresh --force --verbose --sparse --renormalize --chmod --ignore-errors --ignore-missing
+    --pathspec-from-file --pathspec-file-nul --help
+    """
 )
 # With one of these git stages nothing unseen: chosen hunks, tracked files only, or nothing at all.
 _HARMLESS_ADD: Final = frozenset(("--update", "--patch", "--interactive", "--edit", "--dry-run", "--refresh", "--help"))

@@ -12,23 +12,18 @@ from nacre.policy.paths import critical_reason
 from nacre.script.alphabet import OUTSIDE, is_opaque, plain
 from nacre.script.inner import basename
 from nacre.script.invocation import Invocation
+from nacre.script.names import names
 
 RULE: Final = "no_dangerous_rm"
 MESSAGE: Final = (
     "permission denied: this rm command could delete critical data (.git, home directory, or root). "
     "Specify the full path explicitly (no wildcards, ~, or $HOME)"
 )
-_LONG_OPTIONS: Final = (
-    "--recursive",
-    "--force",
-    "--no-preserve-root",
-    "--preserve-root",
-    "--one-file-system",
-    "--interactive",
-    "--dir",
-    "--verbose",
-    "--help",
-    "--version",
+_LONG_OPTIONS: Final = names(
+    """
+    --recursive --force --no-preserve-root --preserve-root --one-file-system --interactive --dir --verbose --help
+    --version
+    """
 )
 
 

@@ -13,6 +13,7 @@ from nacre.script.git_words import aliased, git_call, inner_scripts, stored_alia
 from nacre.script.inner import Inner, basename, split_words
 from nacre.script.invocation import Invocation
 from nacre.script.known_programs import NOT_RUNNING_OTHERS
+from nacre.script.names import names
 from nacre.script.outputs import downloaded_files, literal_output
 from nacre.script.patterns import matches
 from nacre.script.shells import INTERPRETERS, SHELLS, shell_call
@@ -32,23 +33,11 @@ _STARTS_SHELL: Final = frozenset(
 )
 # Variables whose text programs hand to a shell: editors, pagers, prompts.
 _SHELL_VARIABLES: Final = frozenset(
-    (
-        "GIT_EDITOR",
-        "GIT_SEQUENCE_EDITOR",
-        "GIT_PAGER",
-        "GIT_SSH_COMMAND",
-        "GIT_EXTERNAL_DIFF",
-        "GIT_ASKPASS",
-        "EDITOR",
-        "VISUAL",
-        "PAGER",
-        "MANPAGER",
-        "SYSTEMD_PAGER",
-        "LESSOPEN",
-        "PROMPT_COMMAND",
-        "PS0",
-        "PS1",
-        "PS4",
+    names(
+        """
+        GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_ASKPASS EDITOR VISUAL PAGER
+        MANPAGER SYSTEMD_PAGER LESSOPEN PROMPT_COMMAND PS0 PS1 PS4
+        """
     )
 )
 # Options are matched with expressions that may look at each letter for each other letter.

@@ -9,6 +9,7 @@ import re
 from nacre.script.alphabet import UNKNOWN, plain
 from nacre.script.escapes import decode
 from nacre.script.inner import Inner, option_end
+from nacre.script.names import names
 from nacre.script.wrapper_table import Options
 
 
@@ -28,21 +29,11 @@ def xargs(argv: tuple[str, ...]) -> Inner:
 def parallel(argv: tuple[str, ...]) -> Inner:
     options = Options(
         "jNnILSaPdEs",
-        (
-            "jobs",
-            "max-args",
-            "max-procs",
-            "arg-file",
-            "joblog",
-            "results",
-            "sshlogin",
-            "delay",
-            "timeout",
-            "retries",
-            "colsep",
-            "tmpdir",
-            "workdir",
-            "load",
+        names(
+            """
+            jobs max-args max-procs arg-file joblog results sshlogin delay timeout retries colsep tmpdir workdir
+            load
+            """
         ),
     )
     index, _ = option_end(argv, options)

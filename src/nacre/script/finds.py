@@ -7,40 +7,21 @@ from dataclasses import dataclass
 from typing import Final
 
 from nacre.script.alphabet import plain
+from nacre.script.names import names
 
 # Tests that pick some files; negated they pick nearly all.
 _NAMES: Final = frozenset(
-    (
-        "-name",
-        "-iname",
-        "-path",
-        "-ipath",
-        "-wholename",
-        "-iwholename",
-        "-regex",
-        "-iregex",
-        "-lname",
-        "-samefile",
-        "-inum",
+    names(
+        """
+        -name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -samefile -inum
+        """
     )
 )
 _LIMITS: Final = frozenset(
-    (
-        "-mtime",
-        "-mmin",
-        "-atime",
-        "-amin",
-        "-ctime",
-        "-cmin",
-        "-newer",
-        "-size",
-        "-empty",
-        "-user",
-        "-group",
-        "-perm",
-        "-links",
-        "-nouser",
-        "-xtype",
+    names(
+        """
+        -mtime -mmin -atime -amin -ctime -cmin -newer -size -empty -user -group -perm -links -nouser -xtype
+        """
     )
 )
 _EVERY: Final = frozenset(("*", "**", "?*", ".*", "./*", "*.*"))

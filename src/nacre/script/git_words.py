@@ -9,18 +9,13 @@ from typing import Final
 
 from nacre.script.alphabet import OUTSIDE, plain
 from nacre.script.inner import basename
+from nacre.script.names import names
 
 _VALUE_OPTIONS: Final = frozenset(
-    (
-        "-C",
-        "-c",
-        "--git-dir",
-        "--work-tree",
-        "--namespace",
-        "--super-prefix",
-        "--config-env",
-        "--attr-source",
-        "--exec-path",
+    names(
+        """
+        -C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source --exec-path
+        """
     )
 )
 # Settings whose value git hands to a shell.
@@ -30,15 +25,11 @@ _SHELL_SETTINGS: Final = re.compile(
     re.IGNORECASE,
 )
 _FILTERS: Final = frozenset(
-    (
-        "--tree-filter",
-        "--index-filter",
-        "--env-filter",
-        "--msg-filter",
-        "--parent-filter",
-        "--commit-filter",
-        "--tag-name-filter",
-        "--setup",
+    names(
+        """
+        --tree-filter --index-filter --env-filter --msg-filter --parent-filter --commit-filter --tag-name-filter
+        --setup
+        """
     )
 )
 

@@ -12,6 +12,7 @@ from nacre.script.alphabet import EVERYTHING, HOME, NETWORK, PWD, TOPLEVEL, UNKN
 from nacre.script.escapes import decode, decode_echo
 from nacre.script.filters import FILTERS
 from nacre.script.finds import find_call
+from nacre.script.names import names
 
 Argv: TypeAlias = tuple[str, ...]
 _DIRECTIVE: Final = re.compile(r"%(?:%|[-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+))?([a-zA-Z])|\([^)]*\)T)")
@@ -54,20 +55,7 @@ def literal_output(argv: Argv, stdin: str | None, files: Mapping[str, str]) -> s
 
 
 def _input(words: Argv, stdin: str | None, files: Mapping[str, str], name: str) -> str | None:
-    takes_program = name in (
-        "sed",
-        "tr",
-        "grep",
-        "tee",
-        "base64",
-        "cut",
-        "awk",
-        "openssl",
-        "head",
-        "tail",
-        "fold",
-        "xxd",
-    )
+    takes_program = name in names("sed tr grep tee base64 cut awk openssl head tail fold xxd")
     operands = [word for word in words if not word.startswith("-") or word == "-"]
     if not takes_program or name in ("base64", "xxd"):
         named = [files[word] for word in operands if word in files]

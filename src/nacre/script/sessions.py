@@ -5,6 +5,7 @@ Most of them take the command as one text for a shell, some as words, some as ei
 
 from nacre.script.alphabet import plain
 from nacre.script.inner import Inner, joined, option_end
+from nacre.script.names import names
 from nacre.script.wrapper_table import Options
 
 
@@ -56,19 +57,10 @@ def hyperfine(argv: tuple[str, ...]) -> Inner:
 
 
 def tmux(argv: tuple[str, ...]) -> Inner:
-    verbs = (
-        "new",
-        "new-session",
-        "new-window",
-        "neww",
-        "split-window",
-        "splitw",
-        "run",
-        "run-shell",
-        "send-keys",
-        "send",
-        "respawn-pane",
-        "if-shell",
+    verbs = names(
+        """
+        new new-session new-window neww split-window splitw run run-shell send-keys send respawn-pane if-shell
+        """
     )
     at = next((i for i, word in enumerate(argv) if plain(word) in verbs), None)
     if at is None:

@@ -8,32 +8,14 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from nacre.script.alphabet import plain
+from nacre.script.names import names
 
 SHELLS: Final = frozenset(
-    (
-        "bash",
-        "sh",
-        "zsh",
-        "dash",
-        "ksh",
-        "ash",
-        "mksh",
-        "rbash",
-        "fish",
-        "pdksh",
-        "ksh93",
-        "yash",
-        "hush",
-        "lksh",
-        "posh",
-        "oksh",
-        "csh",
-        "tcsh",
-        "nu",
-        "elvish",
-        "xonsh",
-        "pwsh",
-        "powershell",
+    names(
+        """
+        bash sh zsh dash ksh ash mksh rbash fish pdksh ksh93 yash hush lksh posh oksh csh tcsh nu elvish xonsh pwsh
+        powershell
+        """
     )
 )
 INTERPRETERS: Final = frozenset(("python", "python2", "python3", "perl", "ruby", "node", "php", "lua", "deno", "bun"))

@@ -6,6 +6,8 @@ Facts from manual pages only. `short` and `long` are the options that take a val
 from dataclasses import dataclass
 from typing import Final
 
+from nacre.script.names import names
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -23,20 +25,11 @@ class Options:
 WRAPPERS: Final[dict[str, Options]] = {
     "sudo": Options(
         "aCcDghpRrtTUu",
-        (
-            "user",
-            "group",
-            "host",
-            "prompt",
-            "chdir",
-            "chroot",
-            "close-from",
-            "role",
-            "type",
-            "other-user",
-            "command-timeout",
-            "login-class",
-            "auth-type",
+        names(
+            """
+            user group host prompt chdir chroot close-from role type other-user command-timeout login-class
+            auth-type
+            """
         ),
         assignments=True,
     ),
@@ -51,21 +44,11 @@ WRAPPERS: Final[dict[str, Options]] = {
     ),
     "setpriv": Options(
         "",
-        (
-            "reuid",
-            "regid",
-            "groups",
-            "inh-caps",
-            "ambient-caps",
-            "bounding-set",
-            "securebits",
-            "pdeathsig",
-            "selinux-label",
-            "apparmor-profile",
-            "ruid",
-            "euid",
-            "rgid",
-            "egid",
+        names(
+            """
+            reuid regid groups inh-caps ambient-caps bounding-set securebits pdeathsig selinux-label
+            apparmor-profile ruid euid rgid egid
+            """
         ),
     ),
     "env": Options("uCa", ("unset", "chdir", "argv0"), assignments=True),
@@ -97,20 +80,11 @@ WRAPPERS: Final[dict[str, Options]] = {
     "prlimit": Options("p", ("pid",)),
     "systemd-run": Options(
         "upHME",
-        (
-            "unit",
-            "property",
-            "description",
-            "slice",
-            "uid",
-            "gid",
-            "nice",
-            "working-directory",
-            "setenv",
-            "machine",
-            "on-active",
-            "on-calendar",
-            "service-type",
+        names(
+            """
+            unit property description slice uid gid nice working-directory setenv machine on-active on-calendar
+            service-type
+            """
         ),
     ),
     "systemd-inhibit": Options("", ("what", "who", "why", "mode")),
@@ -214,50 +188,21 @@ SUBCOMMAND_OPTIONS: Final[dict[str, Options]] = {
 
 BWRAP_VALUES: Final = {
     **dict.fromkeys(
-        (
-            "--bind",
-            "--ro-bind",
-            "--dev-bind",
-            "--bind-try",
-            "--ro-bind-try",
-            "--dev-bind-try",
-            "--symlink",
-            "--setenv",
-            "--chmod",
-            "--file",
-            "--bind-data",
-            "--ro-bind-data",
+        names(
+            """
+            --bind --ro-bind --dev-bind --bind-try --ro-bind-try --dev-bind-try --symlink --setenv --chmod --file
+            --bind-data --ro-bind-data
+            """
         ),
         2,
     ),
     **dict.fromkeys(
-        (
-            "--proc",
-            "--dev",
-            "--tmpfs",
-            "--dir",
-            "--chdir",
-            "--unsetenv",
-            "--uid",
-            "--gid",
-            "--hostname",
-            "--lock-file",
-            "--remount-ro",
-            "--mqueue",
-            "--seccomp",
-            "--perms",
-            "--size",
-            "--cap-add",
-            "--cap-drop",
-            "--args",
-            "--info-fd",
-            "--sync-fd",
-            "--block-fd",
-            "--exec-label",
-            "--file-label",
-            "--overlay-src",
-            "--userns",
-            "--pidns",
+        names(
+            """
+            --proc --dev --tmpfs --dir --chdir --unsetenv --uid --gid --hostname --lock-file --remount-ro --mqueue
+            --seccomp --perms --size --cap-add --cap-drop --args --info-fd --sync-fd --block-fd --exec-label
+            --file-label --overlay-src --userns --pidns
+            """
         ),
         1,
     ),
