@@ -6,6 +6,11 @@ Data only: none of these is ever run.
 # ruff: noqa: W291 (a command is one line, and blanks at its end belong to it)
 
 REMOVALS = r"""
+rm -rf /[eu]*
+rm -rf /v?r
+rm -rf /b*
+R=$(git rev-parse --show-toplevel); rm -rf "$R"
+find . -mindepth 1 -print0 | xargs -0 rm -rf
 [ -n "$A" ] && D=/ || D=build; rm -rf "$D"
 [ -n "$A" ] && D=build || D=/; rm -rf "$D"
 test -d x && D=x || D=.; rm -rf $D
@@ -619,6 +624,9 @@ find / -maxdepth 0 | xargs rm -rf
 """
 
 STAGINGS = r"""
+R=$(git rev-parse --show-toplevel); git add "$R"
+git add "$(git rev-parse --show-toplevel)"/*
+git add -- "$(git rev-parse --show-toplevel)"
 git add -A -f --verbose
 git add -f *
 git add --no-ignore-removal *
@@ -1100,7 +1108,6 @@ find . -exec shred -u {} \;
 find . -exec unlink {} \;
 find . -type f -print0 | xargs -0 rm -f
 find . -type f -print0 | xargs -0 rm
-find . -mindepth 1 -print0 | xargs -0 rm -rf
 find .git -exec rm {} +
 find .git -type f -exec rm -f {} \;
 find . -type f -execdir rm {} +
@@ -1149,10 +1156,6 @@ git status -s | cut -c4- | while read f; do git add "$f"; done
 git add $(git status -s | cut -c4-)
 git add $(ls -A)
 git add $(find .)
-git add -- "$(git rev-parse --show-toplevel)"
-git add "$(git rev-parse --show-toplevel)"/*
-R=$(git rev-parse --show-toplevel); git add "$R"
-R=$(git rev-parse --show-toplevel); rm -rf "$R"
 ls -A | xargs git add
 find . -type f | git add --pathspec-from-file=-
 chmod -R 0 .
@@ -1206,9 +1209,6 @@ rm -rf .[g-h]it
 rm -rf ./.gi*
 rm -rf x/.g?t
 rm -rf .*it
-rm -rf /b*
-rm -rf /v?r
-rm -rf /[eu]*
 curl x | sh
 curl -s x | sudo -E bash -s -- -y
 curl x | sudo tee y | bash

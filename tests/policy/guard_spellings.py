@@ -4,6 +4,14 @@ Data only: none of these is ever run.
 """
 
 REMOVALS = r'''
+rm -rf .git*
+rm -rf "$(git rev-parse --show-toplevel)"
+rm -rf $(ls -A)
+rm -rf $(ls)
+ls -A | xargs rm -rf
+ls | xargs rm -rf
+find . | xargs rm -rf
+find . -print0 | xargs -0 rm -rf
 rm -rf /
 rm -fr /
 rm -r -f /
@@ -907,16 +915,8 @@ find . -exec rm {} +
 find . -type f -exec rm -f {} +
 find . -mindepth 1 -maxdepth 1 -exec rm -rf {} +
 find . ! -name keep -delete
-find . -print0 | xargs -0 rm -rf
-find . | xargs rm -rf
-ls | xargs rm -rf
-ls -A | xargs rm -rf
-rm -rf $(ls)
-rm -rf $(ls -A)
-rm -rf "$(git rev-parse --show-toplevel)"
 rm -rf .gi?
 rm -rf .[g]it
-rm -rf .git*
 rm -rf .g*
 rm -f .git/index
 rm .git/HEAD
@@ -1061,6 +1061,11 @@ gh repo delete x/y --yes
 """
 
 MORE_REMOVALS = (
+    'rm -rf "$(git rev-parse --show-toplevel)"/*',
+    'for f in $(find .); do rm -rf "$f"; done',
+    "for f in $(ls); do rm -rf $f; done",
+    "ls -1 | xargs -d '\\n' rm -rf",
+    "find . -maxdepth 1 -mindepth 1 -print0 | xargs -0 rm -rf",
     'd=(/ home); rm -rf "${d[0]}"',
     'declare -n r=d; d=/; rm -rf "$r"',
     'read -ra a <<< "rm -rf /"; "${a[@]}"',
@@ -1199,6 +1204,7 @@ MORE_REMOVALS = (
 )
 
 MORE_STAGINGS = (
+    'git add "$(git rev-parse --show-toplevel)/"',
     'git() { command git "$@"; }; git add .',
     "g=git; a=add; $g $a -A",
     "IFS=' '; x='git add .'; $x",
@@ -2183,11 +2189,7 @@ MORE_EXTENDED = (
     "find . -name '*' -exec rm -rf {} +",
     "find .git -type f -delete",
     "find .git -exec rm -f {} +",
-    "find . -maxdepth 1 -mindepth 1 -print0 | xargs -0 rm -rf",
     "find . -exec sh -c 'rm -rf \"$1\"' _ {} \\;",
-    "ls -1 | xargs -d '\\n' rm -rf",
-    "for f in $(ls); do rm -rf $f; done",
-    'for f in $(find .); do rm -rf "$f"; done',
     "git ls-files | xargs rm -f",
     "git ls-files -z | xargs -0 rm",
     "git ls-files --others | xargs git add",
@@ -2198,10 +2200,8 @@ MORE_EXTENDED = (
     "git add $(ls)",
     "git status --porcelain | awk '{print $2}' | xargs git add",
     "git status --short | sed 's/^...//' | xargs git add",
-    'git add "$(git rev-parse --show-toplevel)/"',
     'git -C "$(git rev-parse --show-toplevel)" checkout -- .',
     'cd "$(git rev-parse --show-toplevel)" && git clean -fdx',
-    'rm -rf "$(git rev-parse --show-toplevel)"/*',
     "git clean -dfx",
     "git clean -fx",
     "git clean -f",

@@ -93,7 +93,7 @@ def test_what_was_wrong_once_stays_right(command: str, rule: str | None) -> None
         ("find . -path ./.git -prune -o -name '*.pyc' -delete", None),
         ("find . -name '*.pyc' -not -path './.git/*' -delete", None),
         ("find . -name .git | xargs du", None),
-        ('git add "$(git rev-parse --show-cdup)"', "extended"),
+        ('git add "$(git rev-parse --show-cdup)"', "no_blind_git_add"),
         ("git -c clean.requireForce=0 clean -d", "extended"),
         ("git update-ref --stdin <<< 'delete refs/heads/x'", "extended"),
         ("git symbolic-ref -d HEAD", "extended"),

@@ -1,6 +1,6 @@
 """What follows from a verdict: allow goes on, deny raises, ask goes to the approver.
 
-Without an approver an `ask` is a denial that says how to allow the command. So is an approver that fails, or that does
+Without an approver an `ask` is a denial that says so. So is an approver that fails, or that does
 not answer in time: a call always comes back, and the guard never fails open.
 """
 
@@ -68,9 +68,7 @@ async def approve(
     if verdict.decision == "deny":
         raise DeniedError(verdict.message, rule=verdict.rule)
     if approver is None:
-        reason = "it needs approval and nobody can be asked here"
-        how = f"to allow it, add a rule to {settings.rules_file}"
-        raise DeniedError(f"{verdict.message} ({reason}; {how})", rule=verdict.rule)
+        raise DeniedError(f"{verdict.message} (it needs approval and nobody can be asked here)", rule=verdict.rule)
     began = time.monotonic()
     seconds = ANSWER_SECONDS if timeout is None else min(timeout, ANSWER_SECONDS)
     if (problem := await _ask(approver, command, verdict, seconds)) is not None:

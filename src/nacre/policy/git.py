@@ -6,8 +6,8 @@ Clusters (`-vfA`), abbreviations (`--forc`), `--`, pathspec magic and refspecs a
 import re
 from typing import Final
 
-from nacre.policy.paths import is_here_or_above
-from nacre.script.alphabet import HOME, OUTSIDE, plain
+from nacre.policy.paths import is_here_or_above, is_whole_repository
+from nacre.script.alphabet import EVERYTHING, HOME, OUTSIDE, plain
 from nacre.script.git_words import GitCall, git_call
 from nacre.script.invocation import Invocation
 from nacre.script.names import names
@@ -122,7 +122,8 @@ def _is_blind(path: str, directory: str) -> bool:
         # `${x}.` with x unset; a bare `$files` or `$prefix*` is left to be what it names.
         text = text.replace(OUTSIDE, "")
         return text in (".", "..", "./", "../")
-    return bool(text) and is_here_or_above(text)
+    # A list of all names (`git add $(ls)`) is the strict profile's.
+    return bool(text) and EVERYTHING not in text and (is_here_or_above(text) or is_whole_repository(text))
 
 
 def check_push(invocation: Invocation) -> str | None:

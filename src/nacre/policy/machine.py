@@ -12,7 +12,6 @@ from nacre.policy.machine_storage import GIT_FILES, Check, critical, is_disk, is
 from nacre.policy.paths import (
     critical_reason,
     glob_covers_repository,
-    glob_covers_system,
     is_here_or_above,
     is_whole_repository,
 )
@@ -80,8 +79,6 @@ def _rm(invocation: Invocation) -> str | None:
     for target in filter(None, call.targets):
         if call.recursive and glob_covers_repository(target):
             return "the glob matches .git"
-        if call.recursive and glob_covers_system(target):
-            return "the glob matches a system directory"
         if is_whole_repository(target):
             return "the whole work tree would be removed"
         if GIT_FILES.fullmatch(plain(target)):

@@ -6,17 +6,18 @@ a shielded one a name. The answer is a reason to show, or None.
 
 import re
 from dataclasses import dataclass
-from string import ascii_lowercase
+from functools import lru_cache
 from typing import Final, Literal
 
-from nacre.script.alphabet import HOME, MARKS, OPAQUE, OUTSIDE, PWD, TOPLEVEL, UNKNOWN, plain
-from nacre.script.patterns import BRACKET, matches
+from nacre.script.alphabet import EVERYTHING, HERE, HOME, MARKS, OPAQUE, OUTSIDE, PWD, TOPLEVEL, UNKNOWN, plain
+from nacre.script.names import names
+from nacre.script.patterns import matches
 
-_SYSTEM: Final = frozenset(
+_SYSTEM: Final = names(
     """
     bin boot dev etc home lib lib32 lib64 libx32 media mnt opt proc root run sbin srv sys usr var tmp Users System
     Library Applications Volumes private snap lost+found nix cores
-    """.split()  # noqa: SIM905 (a table of words reads better as text)
+    """
 )
 # Emptying a shared scratch directory is routine; removing it is not.
 _EMPTIED_FREELY: Final = frozenset(("tmp",))
@@ -35,6 +36,11 @@ _SYSTEM_TREES: Final = frozenset(
 _PERSONAL: Final = frozenset((".ssh", ".gnupg", ".config", "Documents", "Desktop", "Pictures"))
 _REPOSITORY: Final = frozenset(("objects", "refs"))
 _HOMES: Final = frozenset(("home", "Users"))
+# A glob that matches most of these leaves nothing out that matters.
+_USUAL: Final = (
+    names("a src lib docs tests build data1 main.py README.md Makefile package.json node_modules"),
+    names(".git .env .config .gitignore"),
+)
 _MARKED: Final = re.compile("[" + "".join(MARKS) + "]")
 
 
@@ -66,26 +72,13 @@ def critical_reason(path: str, directory: str = "") -> str | None:
 def glob_covers_repository(path: str) -> bool:
     """Whether the last part is a glob that would match `.git`."""
     last = path.rstrip("/").rsplit("/", 1)[-1]
-    return (
-        any(char in last for char in "*?[") and last.startswith(".") and not _everything(last) and matches(last, ".git")
-    )
-
-
-def glob_covers_system(path: str) -> bool:
-    """Whether the path is a glob for entries of the root, and a system directory is among them."""
-    name = path.rstrip("/")[1:]
-    return (
-        path.startswith("/")
-        and "/" not in name
-        and any(char in name for char in "*?[")
-        and any(matches(name, directory) for directory in _SYSTEM)
-    )
+    return _is_glob(last) and last.startswith(".") and not _everything(last) and matches(last, ".git")
 
 
 def is_whole_repository(path: str) -> bool:
     """Whether the path is the top of the work tree, or all of its entries."""
     place = _place(path)
-    return place.base == "repository" and all(_everything(name) for name in place.names)
+    return (place.base == "repository" or EVERYTHING in path) and all(_everything(name) for name in place.names)
 
 
 def is_here_or_above(path: str) -> bool:
@@ -94,15 +87,17 @@ def is_here_or_above(path: str) -> bool:
     return place.base == "here" and all(_everything(name) for name in place.names)
 
 
+def _is_glob(name: str) -> bool:
+    return any(char in name for char in "*?[(")
+
+
+@lru_cache(maxsize=512)
 def _everything(name: str) -> bool:
-    """Whether the name is a glob that leaves nothing out: `*`, `.*`, `?*`, `.[!.]*` and their like."""
-    if "*" not in name:
-        return False
-    body = name.removeprefix(".").removeprefix(".").removeprefix("[!.]").removeprefix("[^.]")
-    if "[" in body and not BRACKET.sub("", body).strip("*?"):
-        # `[a-z]*` and `[!x]*`: what is left out is the exception.
-        return sum(matches(body, letter) for letter in ascii_lowercase) > len(ascii_lowercase) // 2
-    return "*" in body and not body.strip("*?")
+    """Whether the name is a glob that leaves little out (`*`, `.[!.]*`, `!(keep)`), or a list of all names."""
+    if "*" not in name and "(" not in name:
+        return name == EVERYTHING
+    usual = _USUAL[name.startswith(".")]
+    return 2 * sum(matches(name, one) for one in usual) > len(usual)
 
 
 def _place(path: str) -> _Place:
@@ -113,11 +108,11 @@ def _place(path: str) -> _Place:
         rest = path[1:]
     elif path[0] == "/":
         base = "root"
-    elif path[0] in OPAQUE:
+    elif path[0] in OPAQUE and path[0] != EVERYTHING:
         base = "unknown"
     names: list[str] = []
     above = 0
-    for name in rest.split("/"):
+    for name in rest.replace("[!/]", "?").replace("[^/]", "?").split("/"):
         if name in ("", "."):
             continue
         if name == "..":
@@ -126,13 +121,16 @@ def _place(path: str) -> _Place:
             elif base != "root":
                 above += 1
             continue
+        if name == HERE and above == 1 and not names:
+            above = 0
+            continue
         names.append(name)
     return _Place(base, above, tuple(names))
 
 
 def _reason(place: _Place) -> str | None:
     names = place.names
-    if names and names[-1] == ".git":
+    if names and (names[-1] == ".git" or (".git" in names[-1] and matches(names[-1], ".git"))):
         return "repository data (.git)"
     if len(names) > 1 and names[-2] == ".git" and (_everything(names[-1]) or names[-1] in _REPOSITORY):
         return "repository data (.git)"
@@ -140,12 +138,14 @@ def _reason(place: _Place) -> str | None:
         return "repository data (.git)"
     match place.base:
         case "root":
-            return _below_root(tuple(plain(name) if not _everything(name) else name for name in names))
+            return _below_root(names)
         case "home":
             return _below_home(place)
         case "here":
             if all(_everything(name) for name in names):
                 return "everything in a parent directory" if place.above else "everything in the current directory"
+        case "repository":
+            return "the whole work tree" if not place.above and all(_everything(name) for name in names) else None
         case _:
             pass
     return None
@@ -154,7 +154,9 @@ def _reason(place: _Place) -> str | None:
 def _below_root(names: tuple[str, ...]) -> str | None:
     if not names or all(_everything(name) for name in names):
         return "the root directory"
-    first, rest = names[0], names[1:]
+    rest = names[1:]
+    # `/???` and `/u*` name more than one of them.
+    first = next((name for name in _SYSTEM if _is_glob(names[0]) and matches(names[0], name)), plain(names[0]))
     if first not in _SYSTEM:
         return None
     if not rest:
@@ -165,7 +167,7 @@ def _below_root(names: tuple[str, ...]) -> str | None:
         return "a home directory"
     if first == "proc" or (first == "mnt" and len(rest) == 1 and len(rest[0]) == 1 and not _MARKED.search(rest[0])):
         return f"a system directory (/{first})"
-    if names[:2] in _SYSTEM_TREES and all(_everything(name) for name in names[2:]):
+    if (first, plain(rest[0])) in _SYSTEM_TREES and all(_everything(name) for name in names[2:]):
         return f"a system directory (/{first}/{rest[0]})"
     return None
 

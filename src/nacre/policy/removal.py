@@ -14,6 +14,7 @@ from nacre.script.inner import basename
 from nacre.script.invocation import Invocation
 from nacre.script.names import names
 
+PROGRAMS: Final = ("rm", "grm")
 RULE: Final = "no_dangerous_rm"
 MESSAGE: Final = (
     "permission denied: this rm command could delete critical data (.git, home directory, or root). "
@@ -38,7 +39,7 @@ class Removal:
 
 def removal(argv: tuple[str, ...]) -> Removal | None:
     """Take a call of rm apart; None when it is not rm, or only asks for help."""
-    if not argv or basename(argv[0].replace(OUTSIDE, "")) not in ("rm", "grm"):
+    if not argv or basename(argv[0].replace(OUTSIDE, "")) not in PROGRAMS:
         return None
     recursive = asks = False
     targets: list[str] = []
@@ -72,7 +73,7 @@ def dangerous_targets(invocation: Invocation) -> Iterator[tuple[str, str]]:
         return
     if call.asks and not _answered(invocation):
         return
-    for target in call.targets:
+    for target in (*call.targets, *invocation.resolved):
         reason = critical_reason(target, invocation.directory)
         if reason is not None:
             yield target, reason

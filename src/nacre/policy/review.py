@@ -4,6 +4,7 @@ Invariant: it never raises and never fails open. Whatever goes wrong while readi
 limits, or a check that takes too long ends as a denial by rule `unchecked`.
 """
 
+import posixpath
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
@@ -12,13 +13,19 @@ from nacre.policy import embedded, git, machine, removal
 from nacre.policy.plain import is_plain
 from nacre.policy.rule_file import Rule, rules_verdict
 from nacre.policy.verdict import ALLOWED, Verdict, strictest
-from nacre.script.alphabet import HOME, PWD, clean
+from nacre.script.alphabet import HERE, HOME, PWD, clean, is_opaque
 from nacre.script.budget import DEFAULT_SECONDS, Budget
+from nacre.script.inner import basename
 from nacre.script.invocation import Invocation, Reading
 from nacre.script.tree import UnreadableError
 from nacre.script.walk import read_script
 
 UNCHECKED: Final = "unchecked"
+HIDDEN_RULE: Final = "no_hidden_script"
+HIDDEN_MESSAGE: Final = (
+    "permission denied: a shell would run a text that this command makes in a way that cannot be checked. "
+    "Write the commands out instead"
+)
 Profile = Literal["default", "strict"]
 
 
@@ -41,13 +48,27 @@ class Surroundings:
     def placed(self, invocation: Invocation) -> Invocation:
         """The invocation with literal paths to here and home written as what they are."""
         argv = tuple(self._placed_word(word) for word in invocation.argv)
-        return invocation if argv == invocation.argv else replace(invocation, argv=argv)
+        resolved: tuple[str, ...] = ()
+        if argv and basename(argv[0]) in removal.PROGRAMS and not is_opaque(invocation.directory):
+            resolved = tuple(self._placed_word(self._whole(word, invocation.directory)) for word in argv[1:])
+        return replace(invocation, argv=argv, resolved=resolved)
+
+    def _whole(self, word: str, directory: str) -> str:
+        """The word as a path from the root."""
+        path = word.replace(HERE, posixpath.basename(self.cwd or ""))
+        path = posixpath.join(self.cwd or PWD, directory, path)
+        for mark, place in ((PWD, self.cwd), (HOME, self.home)):
+            # After an absolute part `join` has nothing before the mark.
+            path = (place or mark) + path.rpartition(mark)[2] if mark in path else path
+        return posixpath.normpath(path) if not word.startswith("-") else ""
 
     def _placed_word(self, word: str) -> str:
         if not word.startswith("/"):
             return word
-        for path, mark in ((self.home, HOME), (self.cwd, PWD)):
-            place = (path or "").rstrip("/")
+        # The longer of the two first: a project below the home is the current directory before it is a part of that.
+        places = sorted(((self.home or "", HOME), (self.cwd or "", PWD)), key=lambda place: -len(place[0].rstrip("/")))
+        for path, mark in places:
+            place = path.rstrip("/")
             if place and (word + "/").startswith(place + "/"):
                 return mark + word[len(place) :]
             above = word.rstrip("/")
@@ -82,7 +103,9 @@ def review(
     try:
         if not policy.rules and policy.profile == "default" and is_plain(command):
             return ALLOWED
-        surroundings = Surroundings(dict(environment or {}), cwd, home)
+        # Where the command runs is `cwd`; the caller's own variables may name another place.
+        known = {name: value for name, value in (environment or {}).items() if name not in ("PWD", "OLDPWD")}
+        surroundings = Surroundings(known, cwd, home)
         return _review(command, policy, surroundings, Budget(seconds))
     except UnreadableError as exc:
         return unchecked(str(exc))
@@ -118,9 +141,8 @@ def _judge(command: str, policy: Policy, surroundings: Surroundings, budget: Bud
         denial = _extended_verdict(reading, budget)
         if denial is not None:
             return denial
-    if policy.rules:
-        return rules_verdict(policy.rules, reading)
-    return ALLOWED
+    asked = ALLOWED if reading.hidden is None else Verdict("ask", HIDDEN_RULE, HIDDEN_MESSAGE, reading.hidden)
+    return strictest([rules_verdict(policy.rules, reading), asked]) if policy.rules else asked
 
 
 def built_in_verdict(reading: Reading) -> Verdict | None:

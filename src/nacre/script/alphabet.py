@@ -14,15 +14,19 @@ OUTSIDE: Final = "\uf8fe"
 HOME: Final = "\uf8fd"
 PWD: Final = "\uf8fc"
 TOPLEVEL: Final = "\uf8fb"
-"""The whole work tree: its top as git prints it, or the names of all that is in it as `ls` or `find .` print them."""
+"""The top of the work tree, as git prints it."""
 NETWORK: Final = "\uf8fa"
 """Text that came from the network."""
 EVERYTHING: Final = "\uf8f9"
-"""The names of all that a service holds, as `docker ps -aq` prints them."""
+"""The names of all that a place holds, as `ls`, `find .` or `docker ps -aq` print them."""
+HERE: Final = "\uf8f8"
+"""The last name of the current directory's path."""
+MADE: Final = "\uf8f7"
+"""What a program makes of a text that the script itself spells out, in a way that is not followed."""
 
-MARKS: Final = frozenset((UNKNOWN, OUTSIDE, HOME, PWD, TOPLEVEL, NETWORK, EVERYTHING))
-OPAQUE: Final = frozenset((UNKNOWN, OUTSIDE, TOPLEVEL, NETWORK, EVERYTHING))
+OPAQUE: Final = frozenset((UNKNOWN, OUTSIDE, TOPLEVEL, NETWORK, EVERYTHING, HERE, MADE))
 """Marks whose text could be anything."""
+MARKS: Final = OPAQUE | {HOME, PWD}
 
 SPECIAL: Final = "*?[]~!+@()|^-"
 _SHIELD_BASE: Final = 0xE000
@@ -87,6 +91,8 @@ def show(text: str) -> str:
         TOPLEVEL: "<repo>",
         NETWORK: "<network>",
         EVERYTHING: "<everything>",
+        HERE: "${PWD##*/}",
+        MADE: "<unknown>",
     }
     text = plain(text)
     for mark, name in names.items():

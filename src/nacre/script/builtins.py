@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from nacre.script.alphabet import OUTSIDE, UNKNOWN, is_opaque, plain, settled
+from nacre.script.alphabet import OUTSIDE, PWD, UNKNOWN, is_opaque, plain, settled
 from nacre.script.dataflow import MAX_ALTERNATIVES, Alternatives
 from nacre.script.outputs import echo, printf
 from nacre.script.words import expand_tilde
@@ -145,15 +145,9 @@ def _echo(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
 def _cd(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
     targets = [word for word in argv[1:] if not re.fullmatch(r"-[LPe@]+|--", plain(word))]
     target = targets[0] if targets else walk.scope.lookup("HOME")[0]
-    path = target if isinstance(target, str) else UNKNOWN
-    path = plain(path)
-    walk.scope.assign("OLDPWD", (walk.scope.directory or UNKNOWN,))
-    if is_opaque(path) or path.startswith(("-", "+")):
-        walk.scope.directory = UNKNOWN
-    elif path.startswith("/") or not path.isascii() or not walk.scope.directory:
-        walk.scope.directory = path
-    else:
-        walk.scope.directory = walk.scope.directory.rstrip("/") + "/" + path
+    before = walk.scope.directory or PWD
+    walk.scope.enter(target if isinstance(target, str) else UNKNOWN)
+    walk.scope.assign("OLDPWD", (before,))
     return ""
 
 

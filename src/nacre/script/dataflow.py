@@ -7,7 +7,7 @@ Invariant: a variable maps to every value it may have at this point. Code that m
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from nacre.script.alphabet import HOME, OUTSIDE, PWD, UNKNOWN
+from nacre.script.alphabet import HOME, OUTSIDE, PWD, UNKNOWN, is_opaque, plain
 from nacre.script.tree import Program
 
 Value: TypeAlias = str | tuple[str, ...]
@@ -67,6 +67,8 @@ class Scope:
     """Where the script has gone with `cd`; empty for where it began."""
     references: dict[str, str] = field(default_factory=dict)
     """Names that stand for other names (`declare -n`)."""
+    links: dict[str, str] = field(default_factory=dict)
+    """Symbolic links that the script makes."""
     environment: dict[str, str] = field(default_factory=dict)
     """What the caller says the environment holds."""
 
@@ -80,6 +82,7 @@ class Scope:
             self.positional,
             self.directory,
             dict(self.references),
+            dict(self.links),
             self.environment,
         )
 
@@ -95,10 +98,29 @@ class Scope:
 
     def file(self, path: str) -> str | None:
         """The text the script wrote to this path, None when it did not."""
-        return self.files.get(path.removeprefix("./"))
+        return self.files.get(path.removeprefix(PWD + "/").removeprefix("./"))
 
     def keep_file(self, path: str, text: str) -> None:
-        self.files[path.removeprefix("./")] = text
+        self.files[path.removeprefix(PWD + "/").removeprefix("./")] = text
+
+    def enter(self, path: str) -> None:
+        """Go to a directory; `-` is the one before."""
+        path = plain(self.linked(path + "/"))[:-1] or "/"
+        before = self.lookup("OLDPWD")[0] if path == "-" else path
+        path = before if isinstance(before, str) else UNKNOWN
+        if is_opaque(path) or path.startswith(("-", "+")):
+            self.directory = UNKNOWN
+        elif path.startswith("/") or not path.isascii() or not self.directory:
+            self.directory = path
+        else:
+            self.directory = self.directory.rstrip("/") + "/" + path
+
+    def linked(self, path: str) -> str:
+        """The path with a symbolic link of the script's own, before one of its slashes, replaced by what it names."""
+        if not self.links:
+            return path
+        first, slash, rest = path.removeprefix("./").partition("/")
+        return self.links[first].rstrip("/") + "/" + rest if slash and first in self.links else path
 
     def is_assigned(self, name: str) -> bool:
         return name in self.variables
@@ -137,6 +159,7 @@ def merge(scopes: list[Scope]) -> Scope:
             merged.functions[name] = tuple(dict.fromkeys((*merged.functions.get(name, ()), *bodies)))
         merged.aliases.update(other.aliases)
         merged.files.update(other.files)
+        merged.links.update(other.links)
         merged.git_aliases.update(other.git_aliases)
         if other.positional != merged.positional:
             merged.positional = tuple(dict.fromkeys((*merged.positional, *other.positional)))[:MAX_ALTERNATIVES]

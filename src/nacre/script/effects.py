@@ -3,13 +3,18 @@
 The part of the walk that changes what is known; finding commands is not done here.
 """
 
+import re
 from abc import ABC, abstractmethod
+from typing import Final
 
 from nacre.script.alphabet import UNKNOWN, is_opaque, plain, settled
 from nacre.script.budget import Budget
 from nacre.script.dataflow import Alternatives, Scope
 from nacre.script.tree import Assignment, Heredoc, Program, Redirect
 from nacre.script.words import expand, expand_text, expand_words
+
+# The key of an item in `name=([key]=value …)`.
+_KEY: Final = re.compile(r"^\[[^\]]*\]=")
 
 
 class Effects(ABC):
@@ -37,8 +42,8 @@ class Effects(ABC):
             values: Alternatives
             if item.values is not None:
                 lists = expand_words(item.values, self)
-                values = tuple(tuple(settled(part) for part in fields) for fields in lists)
                 self._assign_keys(item.name, lists[0])
+                values = tuple(tuple(settled(_KEY.sub("", part)) for part in fields) for fields in lists)
             elif item.value is not None:
                 values = tuple(plain(text) for text in expand_text(item.value, self))
             else:

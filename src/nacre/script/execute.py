@@ -4,6 +4,7 @@ Everything found is recorded as an `Invocation`; what it would run in turn is ex
 Gives the text the command would print, where that is known.
 """
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -36,7 +37,7 @@ _SHELL_VARIABLES: Final = frozenset(
     names(
         """
         GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_ASKPASS EDITOR VISUAL PAGER
-        MANPAGER SYSTEMD_PAGER LESSOPEN PROMPT_COMMAND PS0 PS1 PS4
+        MANPAGER SYSTEMD_PAGER LESSOPEN PROMPT_COMMAND BASH_ENV ENV PS0 PS1 PS4
         """
     )
 )
@@ -84,7 +85,7 @@ def execute(walk: "Walk", argv: tuple[str, ...], call: "Call", *, lookup: Lookup
         script = scope.file(next(operands, ""))
     walk.found.append(
         Invocation(
-            argv,
+            tuple(map(scope.linked, argv)) if scope.links else argv,
             call.span,
             _listed_paths(walk, argv) or call.stdin,
             call.upstream,
@@ -98,8 +99,8 @@ def execute(walk: "Walk", argv: tuple[str, ...], call: "Call", *, lookup: Lookup
     builtin = None if lookup == "programs" else shell_builtins.BUILTINS.get(name)
     if builtin is not None:
         return builtin(walk, argv, call)
-    if call.environment:
-        _variables(walk, base, call)
+    if call.environment or base in SHELLS or base == "git" or "/" in name:
+        _before(walk, base, argv, call)
     if base in SHELLS:
         return _shell(walk, argv, script, call)
     if "/" in name and script is not None:
@@ -113,13 +114,14 @@ def execute(walk: "Walk", argv: tuple[str, ...], call: "Call", *, lookup: Lookup
     if base not in NOT_RUNNING_OTHERS:
         _behind_unknown(walk, argv, call)
     printed = literal_output(argv, call.stdin, scope.files)
-    return UNKNOWN if printed is None else printed
+    return walk.unfollowed(argv, call.stdin) if printed in (None, UNKNOWN) else printed
 
 
 def _listed_paths(walk: "Walk", argv: tuple[str, ...]) -> str | None:
     """The text of the file that `--pathspec-from-file=…` names, as far as the script wrote it."""
-    option = next((plain(word) for word in argv if word.startswith("--pathspec-from-file=")), None)
-    return None if option is None else walk.scope.file(option.partition("=")[2])
+    words = " ".join(plain(word) for word in argv) if "--pathspec-from-file" in " ".join(argv) else ""
+    option = re.search(r" --pathspec-from-file[= ](\S+)", words)
+    return None if option is None else walk.scope.file(option.group(1))
 
 
 def _deeper(call: "Call", name: str) -> "Call":
@@ -138,12 +140,22 @@ def _shell(walk: "Walk", argv: tuple[str, ...], script: str | None, call: "Call"
     return walk.run_text(script, inner, wrapper=shell.name, isolated=True, positional=shell.arguments)
 
 
-def _variables(walk: "Walk", base: str, call: "Call") -> None:
-    """The texts that a program takes from its variables and hands to a shell."""
-    # What such a text starts has the variable too; looked into again, it would never end.
-    inner = replace(_deeper(call, base), environment=())
-    for text in (plain(value) for name, value in call.environment if name in _SHELL_VARIABLES):
-        walk.run_text(text.removeprefix("|"), inner, wrapper=base, isolated=True)
+def _before(walk: "Walk", base: str, argv: tuple[str, ...], call: "Call") -> None:
+    """The texts that a program takes from its variables and start-up files and hands to a shell."""
+    outer = walk.scope.variables
+    given = {name: value for name in outer.keys() & _SHELL_VARIABLES if isinstance(value := outer[name][0], str)}
+    given |= {name: value for name, value in call.environment if name in _SHELL_VARIABLES}
+    files = [value for name, value in given.items() if name in ("BASH_ENV", "ENV")]
+    files += [argv[i + 1] for i, word in enumerate(argv[:-1]) if plain(word) in ("--rcfile", "--init-file")]
+    texts: list[str | None] = [plain(value).removeprefix("|") for value in given.values() if value not in files]
+    texts += [walk.scope.file(plain(path)) for path in files]
+    if not any(texts):
+        return
+    # What such a text starts has the variables too; looked into again, it would never end.
+    walk.scope.variables = {name: values for name, values in outer.items() if name not in _SHELL_VARIABLES}
+    for text in filter(None, texts):
+        walk.run_text(text, replace(_deeper(call, base), environment=()), wrapper=base, isolated=True)
+    walk.scope.variables = outer
 
 
 def _wrapped(walk: "Walk", argv: tuple[str, ...], inner: Inner, call: "Call") -> str:
@@ -154,6 +166,9 @@ def _wrapped(walk: "Walk", argv: tuple[str, ...], inner: Inner, call: "Call") ->
     kept = walk.scope.variables
     if assigned:
         walk.scope.variables = {**kept, **{key: (value,) for key, value in assigned}}
+    outside = walk.scope.directory
+    if inner.directory:
+        walk.scope.enter(inner.directory)
     printed: str | None = None
     arguments = walk.scope.file(inner.source) if inner.source else call.stdin
     for command in _with_input(inner, arguments):
@@ -163,8 +178,8 @@ def _wrapped(walk: "Walk", argv: tuple[str, ...], inner: Inner, call: "Call") ->
     for script in inner.scripts:
         text = walk.run_text(script, deeper, wrapper=name, isolated=True)
         printed = text if printed is None else printed
-    walk.scope.variables = kept
-    if printed is None and call.stdin is not None and name in _STARTS_SHELL:
+    walk.scope.variables, walk.scope.directory = kept, outside
+    if printed is None and call.stdin is not None and name in _STARTS_SHELL and not argv[0].startswith("."):
         return walk.run_text(call.stdin, replace(deeper, stdin=None), wrapper=name, isolated=True)
     if printed is None:
         printed = literal_output(argv, call.stdin, walk.scope.files)
@@ -239,6 +254,8 @@ def _side_effects(walk: "Walk", base: str, argv: tuple[str, ...], call: "Call") 
             walk.write_file(path, call.stdin, append="-a" in argv)
     elif base in ("cp", "ln", "mv", "install") and len(operands) == 2:
         source, target = operands
+        if base == "ln":
+            walk.scope.links[target.removeprefix("./")] = source
         text = walk.scope.file(source)
         if text is not None:
             walk.scope.keep_file(target, text)

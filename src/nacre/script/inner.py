@@ -29,6 +29,8 @@ class Inner:
     """What stands between the arguments in the input; None for blanks."""
     source: str = ""
     """The file the arguments are read from, instead of standard input."""
+    directory: str = ""
+    """Where it runs them, if not here."""
 
 
 def split_words(text: str) -> list[str]:
@@ -87,7 +89,8 @@ def peeled(argv: tuple[str, ...], options: Options) -> Inner:
     if index < len(argv) and argv[index] == "--":
         index += 1
     rest = argv[index:]
-    return Inner((rest,) if rest else (), scripts, tuple(assignments))
+    directory = next((values[name] for name in options.directory if name in values), "")
+    return Inner((rest,) if rest else (), scripts, tuple(assignments), directory=directory)
 
 
 def joined(options: Options, argv: tuple[str, ...]) -> Inner:

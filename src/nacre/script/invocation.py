@@ -29,6 +29,8 @@ class Invocation:
     """The wrappers it was found through."""
     script: str | None = None
     """For a shell: the text it would run."""
+    resolved: tuple[str, ...] = ()
+    """Its operands as whole paths, where the caller knows where the command runs."""
 
     def __str__(self) -> str:
         return " ".join(show(word) for word in self.argv)
@@ -55,3 +57,5 @@ class Reading:
     """Functions that call themselves."""
     background: bool = False
     """Something is started with `&`."""
+    hidden: tuple[int, int] | None = None
+    """Where a shell runs a text that the script makes in a way that is not followed."""

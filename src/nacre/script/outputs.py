@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
-from nacre.script.alphabet import EVERYTHING, HOME, NETWORK, PWD, TOPLEVEL, UNKNOWN, is_opaque, plain
+from nacre.script.alphabet import EVERYTHING, HERE, HOME, NETWORK, PWD, TOPLEVEL, UNKNOWN, is_opaque, plain
 from nacre.script.escapes import decode, decode_echo
 from nacre.script.filters import FILTERS
 from nacre.script.finds import find_call
@@ -34,8 +34,10 @@ def literal_output(argv: Argv, stdin: str | None, files: Mapping[str, str]) -> s
     if name in _UNPACKERS and stdin is not None and NETWORK in stdin:
         return stdin
     if name in ("awk", "gawk", "mawk"):
-        whole = stdin is not None and any(mark in stdin for mark in (TOPLEVEL, EVERYTHING, NETWORK))
-        return stdin if whole else _awk(tuple(plain(word) for word in argv[1:]), stdin)
+        words = tuple(plain(word) for word in argv[1:])
+        narrowed = not re.match(r"(?:-F.? ?\S+ )?\{ ?print [^{}]*\}$", " ".join(words))
+        whole = stdin is not None and (NETWORK in stdin or (EVERYTHING in stdin and not narrowed))
+        return stdin if whole else _awk(words, stdin)
     transform = FILTERS.get(name)
     if transform is None:
         return None
@@ -45,10 +47,10 @@ def literal_output(argv: Argv, stdin: str | None, files: Mapping[str, str]) -> s
         return None
     if NETWORK in text:
         return text
-    if TOPLEVEL in text or EVERYTHING in text:
-        # All names there are, changed but not narrowed; a plain grep or head narrows.
+    if EVERYTHING in text:
+        # All names there are, changed but not narrowed; a plain grep, head, or sed that is no `s/…/` narrows.
         narrowed = name in ("head", "tail") or (name == "grep" and not any(re.match(r"-\w*v", word) for word in words))
-        return UNKNOWN if narrowed else text
+        return UNKNOWN if narrowed or (name == "sed" and not re.match(r"(?:-[Ere]+ )*s\W", " ".join(words))) else text
     if is_opaque(text) and name not in ("cat", "tee", "head", "tail", "sort", "uniq", "grep"):
         return None
     return None if len(text) > _MAX_FILTERED else transform(text, words)
@@ -126,11 +128,11 @@ def _git(words: Argv) -> str | None:
     if "rev-parse" in words and any(word.endswith(("git-dir", "git-common-dir")) for word in words):
         return ".git\n"
     if words[-1:] == ("ls-files",) or words[-2:] == ("ls-files", "-z"):
-        return TOPLEVEL + "\n"
+        return EVERYTHING + "\n"
     others = any(re.fullmatch(r"--others|-[a-z]*o[a-z]*", word) for word in words)
     short = any(re.fullmatch(r"--porcelain.*|--short|-[a-z]*s[a-z]*", word) for word in words)
     if ("ls-files" in words and others) or ("status" in words and short):
-        return TOPLEVEL + "\n"
+        return EVERYTHING + "\n"
     return None
 
 
@@ -187,11 +189,11 @@ def _fields(line: str, numbers: list[int], separator: str | None) -> str:
 def _ls(words: Argv) -> str | None:
     operands = [word for word in words if not word.startswith("-")]
     if all(word in (".", "./", "*") for word in operands) and "-d" not in words:
-        return TOPLEVEL + "\n"
+        return EVERYTHING + "\n"
     if not any(re.fullmatch(r"-\w*d\w*|--directory", word) for word in words):
         return None
     if operands and all(word in ("*", "*/", "./*", "./*/", ".*") for word in operands):
-        return TOPLEVEL + "\n"
+        return EVERYTHING + "\n"
     return None if any(char in word for word in operands for char in "*?[") else "\n".join(operands or ["."]) + "\n"
 
 
@@ -200,7 +202,7 @@ def _find(words: Argv) -> str | None:
     if not call.limited and not call.acts and re.search(r"-maxdepth 0\b", " ".join(words)):
         return "".join(plain(root) + "\n" for root in call.roots)
     whole = not call.limited and not call.acts and all(root.rstrip("/") in ("", ".", PWD, HOME) for root in call.roots)
-    return TOPLEVEL + "\n" if whole else None
+    return EVERYTHING + "\n" if whole else None
 
 
 def downloaded_files(argv: Argv) -> list[str]:
@@ -237,19 +239,15 @@ def _which(words: Argv) -> str | None:
 
 
 def _dirname(words: Argv) -> str | None:
-    return (
-        None
-        if len(words) != 1
-        else (words[0].rstrip("/").rpartition("/")[0] or ("/" if words[0].startswith("/") else ".")) + "\n"
-    )
+    if len(words) != 1 or words[0] in (HOME, PWD):
+        return None if len(words) != 1 else words[0] + "/..\n"
+    return (words[0].rstrip("/").rpartition("/")[0] or ("/" if words[0].startswith("/") else ".")) + "\n"
 
 
 def _basename(words: Argv) -> str | None:
-    return (
-        None
-        if not words or is_opaque(words[0]) or words[0][:1] in (HOME, PWD)
-        else words[0].rstrip("/").rpartition("/")[2] + "\n"
-    )
+    if not words or is_opaque(words[0]) or words[0] in (HOME, PWD):
+        return HERE + "\n" if words[:1] == (PWD,) else None
+    return words[0].rstrip("/").rpartition("/")[2] + "\n"
 
 
 def _command(words: Argv) -> str | None:

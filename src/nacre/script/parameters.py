@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from nacre.script import patterns
-from nacre.script.alphabet import HOME, OUTSIDE, PWD, UNKNOWN, is_known, is_opaque, plain
+from nacre.script.alphabet import HERE, HOME, OUTSIDE, PWD, UNKNOWN, is_known, is_opaque, plain
 from nacre.script.dataflow import MAX_ALTERNATIVES, Scope, Value
 from nacre.script.escapes import decode
 from nacre.script.tree import Parameter, Word
@@ -148,6 +148,10 @@ def _changed(operator: str, text: str, operand: str) -> str:
     change = _CHANGES.get(operator)
     if change is None:
         return text
+    if text in (HOME, PWD) and (operator, operand) == ("%", "/*"):
+        return text + "/.."
+    if text == PWD and (operator, operand) == ("##", "*/"):
+        return HERE
     changed = change(text, operand)
     if operator in ("#", "##") and (HOME in text or PWD in text) and changed == text:
         # The real text of the mark has slashes that the pattern would have matched.

@@ -28,6 +28,8 @@ _CLASSES: Final = {
     "print": " -Z_-~",
     "cntrl": "\x00-\x1f",
 }
+# What closes an extended glob, `@(a|b)` or `!(a)`, as a regular expression.
+_GROUPS: Final = {"?": ")?", "*": ")*", "+": ")+", "@": ")", "!": r")\Z).*)"}
 _CLASS: Final = re.compile(r"\[:(" + "|".join(_CLASSES) + r"):\]")
 
 
@@ -40,9 +42,16 @@ def pattern_regex(pattern: str) -> re.Pattern[str] | None:
     pos = 0
     # Looked for behind each `[` of a long row, a `]` that does not come would take time in its square.
     last = pattern.rfind("]")
+    groups: list[str] = []
     while pos < len(pattern):
         char = pattern[pos]
-        if char == "*":
+        if char in _GROUPS and pattern[pos + 1 : pos + 2] == "(":
+            out.append("(?:(?!(?:" if char == "!" else "(?:")
+            groups.append(_GROUPS[char])
+            pos += 1
+        elif groups and char in "|)":
+            out.append("|" if char == "|" else groups.pop())
+        elif char == "*":
             # A row of stars is one star; as many `.*` would take for ever to fail.
             if out[-1:] != [".*"]:
                 out.append(".*")
@@ -74,13 +83,13 @@ def _bracket(content: str) -> str:
 
 def matches(pattern: str, text: str) -> bool:
     """Whether the pattern covers the whole text; an unreadable pattern covers nothing."""
-    regex = pattern_regex(pattern)
+    regex = _affordable(pattern, text)
     return regex is not None and regex.fullmatch(text) is not None
 
 
 def _affordable(pattern: str, text: str) -> re.Pattern[str] | None:
     """The pattern's regular expression, None when matching this text could take too long."""
-    return None if len(text) ** (pattern.count("*") + 1) > _MAX_STEPS else pattern_regex(pattern)
+    return None if len(text) ** (pattern.count("*") + pattern.count("+(") + 1) > _MAX_STEPS else pattern_regex(pattern)
 
 
 def strip_prefix(text: str, pattern: str, *, longest: bool) -> str:

@@ -21,6 +21,8 @@ _MAX_RETRIED: Final = 200_000
 
 PLAIN_WORD: Final = re.compile(r"[A-Za-z0-9_./:,+@%=^-]+")
 END_OF_WORD: Final = frozenset(" \t\n;|&()<>")
+# A word goes on with these: `@(a|b)`, `--file=<(x)`.
+_GLUED: Final = re.compile(r"[+@]\(|.[<>]\(")
 _UNQUOTED_RUN: Final = re.compile(r"""[^\s;|&()<>\\'"`$*?+@!]+""")
 _DOUBLE_RUN: Final = re.compile(r'[^"\\$`]+')
 _OPERAND_RUN: Final = re.compile(r"""[^}\\'"`$]+""")
@@ -62,7 +64,7 @@ class Scanner(ABC):
         match = PLAIN_WORD.match(source, start)
         if match is not None:
             end = match.end()
-            if end == self.size or source[end] in END_OF_WORD:
+            if end == self.size or (source[end] in END_OF_WORD and not _GLUED.match(source, end - 1)):
                 self.pos = end
                 text = match.group()
                 return Word((), start, end, text)

@@ -6,29 +6,23 @@ explicit stack; only a script inside a script (substitution, eval, function) cos
 bounded: beyond the bounds the walk raises `UnreadableError`.
 """
 
+import re
 from dataclasses import dataclass, field
 from typing import Final
 
 from nacre.script import builtins as shell_builtins
-from nacre.script.alphabet import PWD, UNKNOWN, clean, plain, settled
+from nacre.script.alphabet import MADE, PWD, UNKNOWN, clean, is_opaque, plain, settled
 from nacre.script.budget import Budget
 from nacre.script.dataflow import MAX_ALTERNATIVES, Alternatives, Function, Scope, Value, merge
 from nacre.script.effects import Effects
 from nacre.script.execute import execute
+from nacre.script.inner import basename
 from nacre.script.invocation import Invocation, Reading
 from nacre.script.known_programs import NOT_RUNNING_OTHERS
 from nacre.script.parser import second_reading
 from nacre.script.reader import read
-from nacre.script.tree import (
-    Block,
-    Branch,
-    Close,
-    Command,
-    Heredoc,
-    Open,
-    Program,
-    UnreadableError,
-)
+from nacre.script.shells import INTERPRETERS
+from nacre.script.tree import Block, Branch, Close, Command, Heredoc, Open, Program, UnreadableError
 from nacre.script.words import expand_text, expand_words
 
 # codex flags more than eight wrappers; nobody writes that by hand.
@@ -40,6 +34,10 @@ _MAX_UNROLLED: Final = 32
 _MAX_ITERATIONS: Final = 2_000
 # A loop that shifts its arguments is walked again with those that remain.
 _MAX_SHIFTING_ROUNDS: Final = 8
+# Texts that go into filters that are not followed.
+_MAX_MADE: Final = 8
+# Code that takes its text from outside.
+_READS: Final = re.compile(r"open|read|argv|environ|ENV|glob|list|file|sub|system|exec|spawn|http|url|request|stdin|<")
 _SETTING_NOTHING: Final = NOT_RUNNING_OTHERS - shell_builtins.BUILTINS.keys() - {"tee", "cp", "mv", "ln", "install"}
 
 
@@ -89,6 +87,8 @@ class Walk(Effects):
         self.calling: list[str] = []
         self.recursive: list[str] = []
         self.last_argv: tuple[str, ...] = ()
+        self.made: list[str] = []
+        self.hidden: tuple[int, int] | None = None
 
     # What words need.
 
@@ -272,8 +272,8 @@ class Walk(Effects):
         if isolated:
             outer.files.update(self.scope.files)
             self.scope = outer
-        if text == UNKNOWN:
-            text = UNKNOWN + "\n"
+        if text in (UNKNOWN, MADE):
+            text += "\n"
         if command.pipe_out:
             self.piped, self.upstream = text, self.last_argv
         elif text:
@@ -345,6 +345,11 @@ class Walk(Effects):
         self, text: str, call: Call, *, wrapper: str, isolated: bool = False, positional: tuple[str, ...] | None = None
     ) -> str:
         """Read and walk a text that a shell would run."""
+        if MADE in text:
+            # Where a filter is not followed, what goes into it is judged as if it came out.
+            self.hidden = call.span
+            for visible in self.made[-_MAX_MADE:]:
+                self.run_text(visible, call, wrapper=wrapper, isolated=True)
         if self.wrappers >= MAX_WRAPPERS:
             raise UnreadableError(f"more than {MAX_WRAPPERS} commands inside commands")
         self.wrappers += 1
@@ -370,6 +375,16 @@ class Walk(Effects):
         self.span, self.via = outer_span, outer_via
         self.wrappers -= 1
         return printed
+
+    def unfollowed(self, argv: tuple[str, ...], stdin: str | None) -> str:
+        """What a program prints that is not followed: unknown, or made from what the script itself spells out."""
+        if stdin is not None and stdin.strip() and not is_opaque(stdin):
+            self.made.append(stdin)
+            return MADE
+        if stdin is not None:
+            return MADE if MADE in stdin else UNKNOWN
+        inline = basename(argv[0]) in INTERPRETERS and any(plain(word) in ("-c", "-e", "-r") for word in argv)
+        return MADE if inline and not _READS.search(" ".join(argv)) else UNKNOWN
 
     def call_function(self, name: str, argv: tuple[str, ...], call: Call) -> str:
         """Walk the bodies a function name may stand for."""
@@ -423,5 +438,9 @@ def read_script(source: str, *, budget: Budget | None = None, environment: dict[
     if program.damage:
         walk._read_again(program)
     return Reading(
-        tuple(walk.found), walk.damaged, tuple(dict.fromkeys(walk.recursive)), walk.background or program.background
+        tuple(walk.found),
+        walk.damaged,
+        tuple(dict.fromkeys(walk.recursive)),
+        walk.background or program.background,
+        walk.hidden,
     )

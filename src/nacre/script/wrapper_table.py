@@ -20,6 +20,8 @@ class Options:
     script: tuple[str, ...] = ()
     """Options whose value is a script for the shell."""
     bare_number: bool = False
+    directory: tuple[str, ...] = ()
+    """Options whose value is where the command runs."""
 
 
 WRAPPERS: Final[dict[str, Options]] = {
@@ -32,6 +34,7 @@ WRAPPERS: Final[dict[str, Options]] = {
             """
         ),
         assignments=True,
+        directory=("-D", "--chdir"),
     ),
     "doas": Options("Cu"),
     "pkexec": Options("", ("user",)),
@@ -51,7 +54,7 @@ WRAPPERS: Final[dict[str, Options]] = {
             """
         ),
     ),
-    "env": Options("uCa", ("unset", "chdir", "argv0"), assignments=True),
+    "env": Options("uCa", ("unset", "chdir", "argv0"), assignments=True, directory=("-C", "--chdir")),
     "command": Options(),
     "builtin": Options(),
     "exec": Options("a"),
@@ -86,6 +89,7 @@ WRAPPERS: Final[dict[str, Options]] = {
             service-type
             """
         ),
+        directory=("--working-directory",),
     ),
     "systemd-inhibit": Options("", ("what", "who", "why", "mode")),
     "systemd-cat": Options("tp", ("identifier", "priority")),

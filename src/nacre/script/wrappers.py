@@ -6,6 +6,7 @@ machine and are not looked through.
 """
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from nacre.script import feeders, sessions
@@ -44,7 +45,7 @@ def _sudo(argv: tuple[str, ...]) -> Inner:
     if ("-s" in values or "-i" in values or "--shell" in values or "--login" in values) and inner.commands:
         # The shell that sudo starts gets the words with every special character escaped; one word is one command.
         words = inner.commands[0]
-        return Inner((words,), (" ".join(plain(word) for word in words),) if len(words) == 1 else (), inner.assignments)
+        return replace(inner, scripts=(" ".join(plain(word) for word in words),) if len(words) == 1 else ())
     return inner
 
 
