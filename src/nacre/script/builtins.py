@@ -217,11 +217,7 @@ def _let(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
 
 
 BUILTINS: "Final[dict[str, Builtin]]" = {
-    "declare": _declare,
-    "typeset": _declare,
-    "local": _declare,
-    "export": _declare,
-    "readonly": _declare,
+    **dict.fromkeys(DECLARING, _declare),
     "unset": _unset,
     "set": _set,
     "shift": _shift,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from nacre.script.alphabet import HOME, OUTSIDE, PWD, UNKNOWN, is_opaque, plain
+from nacre.script.names import names
 from nacre.script.tree import Program
 
 Value: TypeAlias = str | tuple[str, ...]
@@ -18,27 +19,14 @@ Alternatives: TypeAlias = tuple[Value, ...]
 MAX_ALTERNATIVES: Final = 24
 
 _GIVEN: Final[dict[str, Alternatives]] = {
+    **dict.fromkeys(
+        names("USER LOGNAME UID EUID HOSTNAME RANDOM SECONDS PATH PPID BASHPID LINENO ? $ ! - _"), (UNKNOWN,)
+    ),
     "HOME": (HOME,),
     "PWD": (PWD,),
     "IFS": (" \t\n",),
-    "USER": (UNKNOWN,),
-    "LOGNAME": (UNKNOWN,),
     "SHELL": ("/bin/bash",),
-    "UID": (UNKNOWN,),
-    "EUID": (UNKNOWN,),
-    "HOSTNAME": (UNKNOWN,),
-    "RANDOM": (UNKNOWN,),
-    "SECONDS": (UNKNOWN,),
-    "PATH": (UNKNOWN,),
-    "PPID": (UNKNOWN,),
-    "BASHPID": (UNKNOWN,),
     "BASH": ("/bin/bash",),
-    "LINENO": (UNKNOWN,),
-    "?": (UNKNOWN,),
-    "$": (UNKNOWN,),
-    "!": (UNKNOWN,),
-    "-": (UNKNOWN,),
-    "_": (UNKNOWN,),
     "0": ("bash",),
 }
 _OUTSIDE: Final[Alternatives] = (OUTSIDE,)

@@ -142,13 +142,7 @@ def _cut(text: str, words: Argv) -> str | None:
 
 
 FILTERS: Final[dict[str, Callable[[str, Argv], str | None]]] = {
-    "cat": lambda text, _: text,
-    "tee": lambda text, _: text,
-    "head": lambda text, _: text,
-    "tail": lambda text, _: text,
-    "sort": lambda text, _: text,
-    "uniq": lambda text, _: text,
-    "grep": lambda text, _: text,
+    **dict.fromkeys(("cat", "tee", "head", "tail", "sort", "uniq", "grep"), lambda text, _: text),
     "rev": lambda text, _: "\n".join(line[::-1] for line in text.split("\n")),
     "tac": lambda text, _: "\n".join(reversed(text.rstrip("\n").split("\n"))) + "\n",
     "base64": _base64,

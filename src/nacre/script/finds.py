@@ -11,11 +11,7 @@ from nacre.script.names import names
 
 # Tests that pick some files; negated they pick nearly all.
 _NAMES: Final = frozenset(
-    names(
-        """
-        -name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -samefile -inum
-        """
-    )
+    names("-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -samefile -inum")
 )
 _LIMITS: Final = frozenset(
     names(

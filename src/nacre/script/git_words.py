@@ -12,11 +12,7 @@ from nacre.script.inner import basename
 from nacre.script.names import names
 
 _VALUE_OPTIONS: Final = frozenset(
-    names(
-        """
-        -C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source --exec-path
-        """
-    )
+    names("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source --exec-path")
 )
 # Settings whose value git hands to a shell.
 _SHELL_SETTINGS: Final = re.compile(
