@@ -199,9 +199,20 @@ async def _keep(engine: Engine, run: Run, planned: Plan, profile: Profile, captu
     return _background(planned, job_id, directory, run, preview.text, why, notices)
 
 
+def _selection_notices(request: ShellRequest) -> list[str]:
+    """That the selection of a call does not hold for the job it became."""
+    given = [f"`{name}: {count}`" for name, count in (("head", request.head), ("tail", request.tail)) if count]
+    if not given:
+        return []
+    verb = "does" if len(given) == 1 else "do"
+    return [
+        f"{' and '.join(given)} {verb} not hold for a job: it keeps all output; the job tool's read selects from it"
+    ]
+
+
 def _keeping_notices(planned: Plan, capture: Capture, preview: Output, why: Kept) -> list[str]:
     request = planned.request
-    notices = []
+    notices = _selection_notices(request)
     if preview.truncation is not None:
         notices.append(f"Output so far: {human_size(preview.total_bytes)}, of which the newest lines are shown")
     if request.until is not None and why == "window":
@@ -274,7 +285,7 @@ async def start_in_background(
         label=planned.label,
         timeout=planned.limit,
         requested_timeout=request.requested_timeout,
-        notices=(*request.notices, *([problem] if problem else [])),
+        notices=(*request.notices, *_selection_notices(request), *([problem] if problem else [])),
     )
 
 

@@ -242,3 +242,39 @@ async def test_a_stream_of_a_command_that_becomes_a_job_ends_with_its_start(benc
     items = [item async for item in bench.tool(quick()).stream({"command": "echo one; sleep 100"})]
     assert items[0] == Update("one\n")
     assert items[-1].details["async"]["jobId"] == "bg_1"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        ({"command": "seq 100 | head -n 10", "tail": 2}, "9\n10"),
+        ({"command": "seq 100 | tail -n 10", "head": 2}, "91\n92"),
+        ({"command": "seq 100 | tail -n 10", "tail": 12}, "\n".join(map(str, range(89, 101)))),
+        ({"command": "seq 100 | head -n 2", "head": 4}, "1\n2\n3\n4"),
+        ({"command": "seq 100 | head -c 9", "head": 1}, "1"),
+        ({"command": "seq 100 | head -n 2", "head": 4, "tail": 1}, "4"),
+        ({"command": "yes | head -n 3", "tail": 1}, "y"),
+        ({"command": "yes | head -n 3", "head": 1}, "y"),
+        ({"command": " \t seq 100 | tail -n 3", "head": 1}, "98"),
+    ],
+)
+async def test_explicit_numbers_replace_the_same_stage_and_select_from_the_other(
+    bench: Workbench, arguments: dict[str, Any], shown: str
+) -> None:
+    reply = await bench.call(arguments)
+    assert not reply.is_error
+    assert reply.text.partition("\n\nWall time")[0] == shown
+
+
+@pytest.mark.parametrize("extra", [{"async": True}, {"until": {"regex": "^100$"}}, {}])
+async def test_a_job_says_that_explicit_numbers_do_not_hold_for_it(bench: Workbench, extra: dict[str, Any]) -> None:
+    reply = await bench.call({"command": "seq 100; sleep 100", "head": 3, "tail": 2, **extra}, quick(1.0))
+    assert reply.details["async"]["jobId"] == "bg_1"
+    told = "`head: 3` and `tail: 2` do not hold for a job: it keeps all output; the job tool's read selects from it"
+    assert told in reply.text.splitlines()
+
+
+async def test_explicit_numbers_hold_for_a_command_that_ends_before_it_becomes_a_job(bench: Workbench) -> None:
+    reply = await bench.call({"command": "seq 100", "tail": 1, "until": {"port": 1}})
+    assert reply.text.startswith("100\n\nWall time")
+    assert "do not hold" not in reply.text

@@ -108,8 +108,12 @@ STEPS = [
         line=31,
         words="extracted values are fallback only",
         arguments={"command": "seq 9 | tail -n 5", "head": 2},
-        text=layout("1\n2", bracket=f"[Showing lines 1-2 of 9; 7 lines, 14B left out. {full(1)}]"),
-        details=KEPT | {"meta": {"truncation": cut("head", "lines", (1, 2), lines=9, size=18, output=4, nextOffset=3)}},
+        text=layout(
+            "5\n6",
+            "all that `| tail -n 5` selected from is artifact://2",
+            bracket=f"[Showing lines 1-2 of 5; 3 lines, 6B left out. {full(1)}]",
+        ),
+        details=KEPT | {"meta": {"truncation": cut("head", "lines", (1, 2), lines=5, size=10, output=4, nextOffset=3)}},
     ),
     Step(
         line=35,

@@ -77,10 +77,15 @@ def _lift(script: str, request: ShellRequest, *, can_lift: bool) -> tuple[str, L
     if joint is None:
         # A continued line or a comment stands between the pipe and the stage.
         return script, None
-    if request.head is not None or request.tail is not None:
-        # The caller's own numbers win: the stage goes, and they select from the whole output. A line that is continued
-        # in front of the pipe would be continued into nothing.
+    if window.kind == "tail" and request.tail is not None:
+        # The caller's own number wins: the stage goes, and it selects from the producer's whole output. A line that is
+        # continued in front of the pipe would be continued into nothing.
         return (script if window.producer.endswith("\\") else window.producer), None
+    if window.kind == "head" and request.head is not None:
+        # Here too, but the producer still ends when its reader has enough.
+        own = f"head -n {request.head}"
+        lifted = Lifted(stage=f"{joint[1]} {own}", producer=-2, side=False, count=request.head)
+        return f"{window.producer}{joint[0]}{own}", lifted
     stage = script[joint.end() :].strip()
     shown = f"{joint[1]} {stage}"
     if window.kind == "head" or not can_lift:
