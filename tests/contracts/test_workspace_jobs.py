@@ -338,7 +338,7 @@ async def test_until_a_port_is_open(bench: Workbench, port: int) -> None:
 async def test_until_a_file_exists_in_the_command_s_directory(bench: Workbench) -> None:
     (bench.cwd / "sub").mkdir()
     reply = await bench.call(
-        {"command": "cd sub && sleep 0.1; mkdir out; touch out/done; sleep 100", "until": {"file": "out/done"}}
+        {"command": "cd sub && sleep 0.1 && mkdir out && touch out/done && sleep 100", "until": {"file": "out/done"}}
     )
     assert ": out/done exists. The command goes on." in reply.text
 
