@@ -116,6 +116,8 @@ class Output:
     truncation: Truncation | None = None
     capped_lines: int = 0
     """Lines shown that were too long and were cut."""
+    redraws: int = 0
+    """Earlier states of redrawn lines (progress bars) that are not shown."""
     artifact: ArtifactRef | None = None
 
 

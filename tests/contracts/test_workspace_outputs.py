@@ -278,3 +278,16 @@ async def test_explicit_numbers_hold_for_a_command_that_ends_before_it_becomes_a
     reply = await bench.call({"command": "seq 100", "tail": 1, "until": {"port": 1}})
     assert reply.text.startswith("100\n\nWall time")
     assert "do not hold" not in reply.text
+
+
+async def test_an_error_that_another_text_was_written_over_is_shown(bench: Workbench) -> None:
+    reply = await bench.call({"command": r"printf 'ERROR: disk failed\rok\n'"})
+    assert timeless(reply.text) == layout("ERROR: disk failed\nok")
+
+
+async def test_states_of_a_progress_bar_that_are_not_shown_are_counted_and_kept(bench: Workbench) -> None:
+    reply = await bench.call({"command": r"for i in 1 50 99; do printf '%d%%\r' $i; done; echo"})
+    assert timeless(reply.text) == layout("99%", bracket=f"[2 earlier states of redrawn lines left out. {full(1)}]")
+    assert reply.details["meta"] == {"redraws": 2}
+    kept = await Tool("read").call({"id": 1, "grep": "50%"})
+    assert kept.text.startswith("3:50%\n")

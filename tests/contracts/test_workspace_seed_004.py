@@ -187,7 +187,8 @@ STEPS = [
         words="(`CRLF`/`CR` to `LF`, `sanitizeText`)",
         arguments={"command": r"printf 'a\r\nb\r\n10%%\r50%%\r100%%\n\033[31mred\033[0m\n'"},
         # D5: a progress bar is its last state, not a line for each.
-        text=layout("a\nb\n100%\nred"),
+        text=layout("a\nb\n100%\nred", bracket=f"[2 earlier states of redrawn lines left out. {full(1)}]"),
+        details=KEPT | {"meta": {"redraws": 2}},
     ),
     Step(
         line=179,

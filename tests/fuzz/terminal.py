@@ -34,7 +34,7 @@ def one_input(data: bytes) -> None:
     assert not CONTROLS & set(plain)
     assert not CONTROLS & set(strip_bytes(text).decode("latin-1"))
 
-    settled = settle(plain)
+    settled = settle(plain).text
     capped = cap_lines(settled, limit)
     assert all(len(line.encode("utf-8", "surrogatepass")) <= limit for line in capped.text.split("\n"))
     assert capped.text.count("\n") == settled.count("\n")

@@ -54,6 +54,17 @@ def windows(job: Job, limit: int, *, growing: bool = False) -> list[Excerpt]:
         offset = window.next_offset
 
 
+async def test_what_a_redrawn_line_leaves_out_is_counted_and_found(home: Path) -> None:
+    data = b"start\r\n10% of it\r50% of it\r99% of it\rend\r\n"
+    with JobFile.open(kept(home, data)) as file:
+        window, tail = read_window(file, 0, 1000), read_tail(file, 5, 1000)
+        found = await search(file, Regex("50|^$"), 0, 1000)
+    told = ("2 earlier states of redrawn lines left out; grep finds them",)
+    assert (window.text, window.notices) == ("start\n99% of it\nend\n", told)
+    assert (tail.text, tail.notices) == ("start\n99% of it\nend\n", told)
+    assert found.found == (Found(data.index(b"50%"), "50% of it"),)
+
+
 def test_a_window_begins_at_its_offset_and_ends_between_lines(home: Path) -> None:
     job = kept(home, b"".join(b"line %04d\n" % n for n in range(1000)))
     with JobFile.open(job) as file:
@@ -192,8 +203,8 @@ async def test_matching_lines_come_with_their_offsets(home: Path) -> None:
     data = "one\nerror: zwölf\n\x1b[31merror\x1b[0m: red\n50%\r99% error\rdone\nlast error".encode()
     with JobFile.open(kept(home, data)) as file:
         found = await search(file, Regex("error"), 0, 1000)
-    offsets = [data.index(b"error: zw"), data.index(b"\x1b[31m"), data.index(b"last")]
-    texts = ["error: zwölf", "error: red", "last error"]
+    offsets = [data.index(b"error: zw"), data.index(b"\x1b[31m"), data.index(b"99%"), data.index(b"last")]
+    texts = ["error: zwölf", "error: red", "99% error", "last error"]
     assert found == Matches(
         found=tuple(map(Found, offsets, texts)), offset=0, next_offset=len(data), total_bytes=len(data)
     )

@@ -157,7 +157,11 @@ def test_capped_lines_never_exceed_the_cap_and_dropped_plus_kept_is_all(text: st
     assert len(capped.text.encode()) - 3 * capped.capped_lines + capped.dropped_bytes == len(text.encode())
 
 
-@given(st.text("ab\r\n", max_size=60))
-def test_settled_text_has_as_many_lines_and_no_carriage_return(text: str) -> None:
-    assert "\r" not in settle(text)
-    assert settle(text).count("\n") == text.count("\n")
+@given(st.text("ab1 \r\n", max_size=60))
+def test_settled_text_counts_every_state_of_a_line_that_it_leaves_out(text: str) -> None:
+    settled = settle(text)
+    assert "\r" not in settled.text
+    states = [state for line in text.split("\n") for state in line.split("\r") if state.strip()]
+    shown = [line for line in settled.text.split("\n") if line.strip() and not line.startswith("[…")]
+    assert len(shown) + settled.redraws == len(states)
+    assert settled.text.count("\n") >= text.count("\n")

@@ -3,6 +3,7 @@
 Offsets count the bytes of the output. Windows that follow each other by `next_offset` show every byte once: a window
 ends between lines where it can, never within a character or an escape sequence. What is shown is what a person would
 have seen: escapes taken out, progress bars settled. Bytes that a cap dropped are counted, never shown as anything else.
+A search finds every state of a redrawn line, so what a window leaves out of one can be had.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from nacre.artifacts.stored import BLOCK_BYTES, Stored
 from nacre.output.decode import decode, fit_head, fit_tail, trim_head, trim_tail
 from nacre.output.escapes import is_plain, strip
-from nacre.output.lines import settle
+from nacre.output.lines import Settled, settle
 from nacre.regex.automaton import Regex
 
 # What one answer may hold.
@@ -28,6 +29,8 @@ MATCH_CHARACTERS = 500
 # A search over a gigabyte may take longer; then it says how far it came.
 SEARCH_SECONDS = 10.0
 
+# A line, or one state of a line that is redrawn.
+_STATE = re.compile(rb"([^\r\n]*+)(?:\r*+\n|\r++|\Z)")
 _OPEN_ESCAPE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*|\][^\x07\x1b\n]*\x1b?|[ -/]*)\Z")
 
 
@@ -90,14 +93,15 @@ def read_window(stored: Stored, offset: int, limit: int, *, growing: bool = Fals
     if kept < len(data) or piece.end < total:
         kept = _cut(data, kept)
         text = decode(data[:kept])
+    shown = settle(strip(text))
     notices = (dropped(piece.skipped_bytes, offset),) if piece.skipped_bytes else ()
     return Excerpt(
-        text=view(text),
+        text=shown.text,
         offset=piece.offset,
         next_offset=piece.offset + kept,
         total_bytes=total,
         skipped_bytes=piece.skipped_bytes,
-        notices=notices,
+        notices=(*notices, *redrawn(shown)),
     )
 
 
@@ -119,7 +123,9 @@ def read_tail(stored: Stored, lines: int | None, limit: int, *, growing: bool = 
     notices = []
     if lines is not None and text.count("\n") + (not text.endswith("\n")) < lines and end - kept > 0:
         notices.append(f"fewer than {lines} lines fit; earlier ones are read with an offset below {end - kept}")
-    return Excerpt(text=view(text), offset=end - kept, next_offset=end, total_bytes=stored.end, notices=tuple(notices))
+    shown = settle(strip(text))
+    notices += redrawn(shown)
+    return Excerpt(text=shown.text, offset=end - kept, next_offset=end, total_bytes=stored.end, notices=tuple(notices))
 
 
 async def search(stored: Stored, regex: Regex, offset: int, limit: int, *, seconds: float = SEARCH_SECONDS) -> Matches:
@@ -187,14 +193,12 @@ def _matching(regex: Regex, data: bytes) -> Iterator[Found]:
         # The view changes nothing, so text and bytes have the same offsets.
         yield from _matching_text(regex, data.decode("ascii"))
         return
-    start = 0
-    while start < len(data):
-        end = data.find(b"\n", start)
-        end = len(data) if end < 0 else end
-        line = view(decode(data[start:end]))
+    for state in _STATE.finditer(data):
+        if state.start() == len(data):
+            break
+        line = strip(decode(state[1]))
         if (place := regex.find(line)) >= 0:
-            yield Found(start, _around(line, place))
-        start = end + 1
+            yield Found(state.start(), _around(line, place))
 
 
 def _matching_text(regex: Regex, text: str) -> Iterator[Found]:
@@ -220,7 +224,14 @@ def _around(line: str, place: int) -> str:
 
 def view(text: str) -> str:
     """What a person would have seen."""
-    return settle(strip(text))
+    return settle(strip(text)).text
+
+
+def redrawn(shown: Settled) -> list[str]:
+    if not shown.redraws:
+        return []
+    states = f"{shown.redraws} earlier state{'' if shown.redraws == 1 else 's'}"
+    return [f"{states} of redrawn lines left out; grep finds them"]
 
 
 def dropped(count: int, offset: int | None) -> str:

@@ -74,7 +74,7 @@ def view(captured: Captured, selection: Selection = EVERYTHING) -> Output:
             skipped_lines=rendered.skipped_lines,
             by=_limit_reached(rendered, selection),
         )
-    return captured.shown_as(rendered.text, truncation, capped_lines=rendered.capped_lines)
+    return captured.shown_as(rendered.text, truncation, capped_lines=rendered.capped_lines, redraws=rendered.redraws)
 
 
 def _limit_reached(rendered: Rendered, selection: Selection) -> Literal["lines", "bytes"]:
@@ -283,6 +283,9 @@ def _output_notice(output: Output) -> str | None:
         parts.append(f"Showing lines {shown} of {total}{limit}; {left_out} left out")
     if output.capped_lines:
         parts.append("Some lines truncated to 768 bytes")
+    if output.redraws:
+        states = f"{output.redraws} earlier state{'' if output.redraws == 1 else 's'}"
+        parts.append(f"{states} of redrawn lines left out")
     if output.artifact is not None:
         uri = f"artifact://{output.artifact.id}"
         parts.append(
@@ -358,6 +361,8 @@ def _meta(output: Output) -> dict[str, Any]:
         meta["truncation"] = truncation
     if output.capped_lines:
         meta["limits"] = {"columnTruncated": {"maxColumn": 768, "unit": "bytes", "artifactId": artifact_id}}
+    if output.redraws:
+        meta["redraws"] = output.redraws
     return meta
 
 

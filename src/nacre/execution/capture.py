@@ -230,7 +230,7 @@ class Capture:
 
 def is_cut(output: Output) -> bool:
     """Whether a view shows less than all."""
-    return output.truncation is not None or output.capped_lines > 0
+    return output.truncation is not None or output.capped_lines > 0 or output.redraws > 0
 
 
 def _write_new(path: str, data: bytes) -> None:

@@ -52,4 +52,4 @@ class LiveTail:
         if not self._news:
             return None
         self._news = False
-        return settle(strip(decode(trim_tail(bytes(self._tail[-TAIL_BYTES:])))))
+        return settle(strip(decode(trim_tail(bytes(self._tail[-TAIL_BYTES:]))))).text

@@ -19,7 +19,7 @@ class Captured:
     """Lines, an unterminated last one counted."""
     artifact: ArtifactRef | None = None
 
-    def shown_as(self, text: str, truncation: Truncation | None, *, capped_lines: int = 0) -> Output:
+    def shown_as(self, text: str, truncation: Truncation | None, *, capped_lines: int = 0, redraws: int = 0) -> Output:
         """What a view makes of it."""
         return Output(
             text=text,
@@ -27,6 +27,7 @@ class Captured:
             total_lines=self.total_lines,
             truncation=truncation,
             capped_lines=capped_lines,
+            redraws=redraws,
             artifact=self.artifact,
         )
 

@@ -6,11 +6,34 @@ Pure; which lines are shown is the window's business.
 
 from __future__ import annotations
 
+import re
+
 from nacre.dataclass import dataclass
 from nacre.output.decode import trim_head
 
 MARK = "…"
 _MARK_BYTES = len(MARK.encode())
+
+# Of a line that is rewritten with other words again and again, so many states are shown, half of them the newest.
+MOST_STATES = 10
+
+_WORD = re.compile(r"[^\W\d_]+")
+# What a progress bar counts in: these change while the line stays the same.
+_UNITS_TEXT = """
+    b k m g t kb mb gb tb kib mib gib tib bit kbit mbit kbits mbits bps kbps mbps gbps
+    s h d x o it ms us ns sec secs min mins hr hrs eta
+"""
+_UNITS = frozenset(_UNITS_TEXT.split())
+_NO_LETTERS = dict.fromkeys(map(ord, "0123456789 \t.,:;%#=><-+*/\\|()[]{}_"))
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Text without carriage returns."""
+
+    text: str
+    redraws: int
+    """Earlier states of redrawn lines that are not in the text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,11 +47,46 @@ class CappedText:
     """Lines that lost some."""
 
 
-def settle(text: str) -> str:
-    """Return `text` with LF line ends, and of each line redrawn over carriage returns only its last state."""
+def settle(text: str) -> Settled:
+    """Return `text` with LF line ends and of each line redrawn over carriage returns its last state.
+
+    A redraw is a state with all words of the one before, whatever its numbers and signs. Other states are lines of
+    their own: `ok` written over `ERROR: disk failed` leaves both.
+    """
+    text = text.replace("\r\n", "\n")
     if "\r" not in text:
-        return text
-    return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
+        return Settled(text, 0)
+    redraws = 0
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        if "\r" in line:
+            states = [state for state in line.split("\r") if state and not state.isspace()]
+            shown = _without_redraws(states)
+            if len(shown) > MOST_STATES:
+                half = MOST_STATES // 2
+                mark = f"[{MARK} {len(shown) - 2 * half} states of this line left out {MARK}]"
+                redraws += len(states) - 2 * half
+                shown = [*shown[:half], mark, *shown[-half:]]
+            else:
+                redraws += len(states) - len(shown)
+            lines[number] = "\n".join(shown)
+    return Settled("\n".join(lines), redraws)
+
+
+def _without_redraws(states: list[str]) -> list[str]:
+    shown: list[str] = []
+    letters, words = "", frozenset[str]()
+    for state in states:
+        before, letters = letters, state.translate(_NO_LETTERS)
+        if shown and letters == before:
+            shown[-1] = state
+            continue
+        known, words = words, frozenset(_WORD.findall(state.lower())) - _UNITS
+        if shown and known <= words:
+            shown[-1] = state
+        else:
+            shown.append(state)
+    return shown
 
 
 def cap_lines(text: str, limit_bytes: int) -> CappedText:

@@ -2,7 +2,7 @@
 
 Escapes are stripped, a progress bar is its last state, a long line is cut. What does not fit is left out in the middle
 (or at the front, or by the caller's own head and tail), on line borders, so ranges of line numbers can be told.
-Counts are of the raw output; a line is a line in both. Pure.
+Counts are of the raw output; states of a line that are no redraws are shown as lines and count as that one. Pure.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ class Rendered:
     """Raw bytes of the lines left out."""
     capped_lines: int = 0
     """Lines shown that were cut."""
+    redraws: int = 0
+    """States of the lines shown that later states replaced."""
     total_lines: int = 0
     total_bytes: int = 0
 
@@ -49,6 +51,7 @@ class _Line:
     text: str
     raw_bytes: int
     capped: bool
+    redraws: int
 
     @property
     def shown_bytes(self) -> int:
@@ -58,8 +61,8 @@ class _Line:
 def render(captured: Captured, selection: Selection = EVERYTHING) -> Rendered:
     """The view of a captured output."""
     if captured.whole is not None and selection.head is None and selection.tail is None:
-        text = settle(_readable(captured.whole))
-        capped = cap_lines(text, COLUMN_BYTES)
+        settled = settle(_readable(captured.whole))
+        capped = cap_lines(settled.text, COLUMN_BYTES)
         if len(capped.text.encode("utf-8", "surrogatepass")) <= INLINE_BYTES:
             return Rendered(
                 text=capped.text,
@@ -68,6 +71,7 @@ def render(captured: Captured, selection: Selection = EVERYTHING) -> Rendered:
                 omitted_lines=0,
                 omitted_bytes=0,
                 capped_lines=capped.capped_lines,
+                redraws=settled.redraws,
                 total_lines=captured.total_lines,
                 total_bytes=captured.total_bytes,
             )
@@ -83,6 +87,7 @@ def render(captured: Captured, selection: Selection = EVERYTHING) -> Rendered:
         omitted_lines=omitted_lines,
         omitted_bytes=omitted_bytes,
         capped_lines=sum(line.capped for line in (*head, *tail)),
+        redraws=sum(line.redraws for line in (*head, *tail)),
         total_lines=captured.total_lines,
         total_bytes=captured.total_bytes,
     )
@@ -123,9 +128,10 @@ def _lines(raw: bytes) -> list[_Line]:
         # The last piece has no newline of its own unless an empty one followed it.
         size = len(piece) + (1 if ended is not None or number < len(pieces) - 1 else 0)
         # A line is looked at only as far as it can be shown; megabytes behind the cap are not worth a pass.
-        text = settle(strip(decode(piece if b"\r" in piece or b"\x1b" in piece else piece[: COLUMN_BYTES * 4])))
-        capped = cap_lines(text, COLUMN_BYTES)
-        found.append(_Line(capped.text, size, bool(capped.capped_lines) or len(piece) > COLUMN_BYTES * 4))
+        settled = settle(strip(decode(piece if b"\r" in piece or b"\x1b" in piece else piece[: COLUMN_BYTES * 4])))
+        capped = cap_lines(settled.text, COLUMN_BYTES)
+        cut = bool(capped.capped_lines) or len(piece) > COLUMN_BYTES * 4
+        found.append(_Line(capped.text, size, cut, settled.redraws))
     return found
 
 
