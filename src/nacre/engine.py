@@ -86,6 +86,7 @@ class Engine:
         self._backends: dict[bool, LocalBackend] = {}
         self._plans: dict[tuple[str, str, float | None, str], tuple[Mapping[str, str], Profile, Plan]] = {}
         self._prune_at = 0.0
+        self._reads_rc = False
         self._told: set[str] = set()
         """Sessions that have read what is wrong with the settings."""
 
@@ -106,6 +107,14 @@ class Engine:
     def session(self, key: str, *, cwd: str, with_rc: bool = False) -> Session:
         """The session of this key; a new one begins in `cwd`, with the user's rc where the contract has that."""
         return self._sessions.session(key, cwd=cwd, with_rc=with_rc and self.settings.shell.snapshot)
+
+    def read_rc_early(self, profile: Profile) -> None:
+        """Begin to read the user's rc where a session will begin with it, so that its first command seldom waits."""
+        if profile.keeps and self.settings.shell.snapshot:
+            from nacre.sessions.snapshot import snapshot
+
+            self._reads_rc = True
+            snapshot(self._plan(ShellRequest(command=":"), profile, cwd="/").command)
 
     def known_session(self, key: str) -> Session | None:
         return self._sessions.known(key) if "_sessions" in self.__dict__ else None
@@ -130,6 +139,10 @@ class Engine:
         """Give back what the engine holds open; it may be used again."""
         if "_sessions" in self.__dict__:
             self._sessions.close()
+        if self._reads_rc:
+            from nacre.sessions.snapshot import forget
+
+            forget()
         self._audit.close()
 
     # Review and plan.

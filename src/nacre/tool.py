@@ -10,7 +10,7 @@ import itertools
 import os
 import weakref
 from collections.abc import AsyncGenerator, Collection, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -120,6 +120,11 @@ class Tool:
         self._router: UrlRouter | None = None
 
     async def __aenter__(self) -> Self:
+        if isinstance(profile := getattr(self._contract, "profile", None), Profile):
+            # What is wrong with the settings is answered by the first call.
+            with suppress(NacreError):
+                if self._persists(self.engine, profile):
+                    self.engine.read_rc_early(profile)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -233,18 +238,23 @@ class Tool:
 
     def _shell_session(self, engine: engines.Engine, profile: Profile) -> Session | None:
         """The persistent shell, where the contract has one, it is wanted, and it can be had."""
-        if self._session is False or not (profile.persists and engine.settings.sessions.persist):
-            return None
-        if not engine.backend_for(profile).keeps:
-            return None
-        if self._terminal is not None:
-            # A state that only the few commands share which cannot run in the client's terminal would confuse.
+        if not self._persists(engine, profile):
             return None
         if self._session is None and self._ending is None:
             # A tool that is forgotten without a word takes its shell along.
             self._ending = weakref.finalize(self, engine.end_session, self._session_key)
             self._ending.atexit = False
-        return engine.session(self._session_key, cwd=self.cwd, with_rc=profile.keeps)
+        session = engine.session(self._session_key, cwd=self.cwd, with_rc=profile.keeps)
+        if not session.alive:
+            engine.read_rc_early(profile)
+        return session
+
+    def _persists(self, engine: engines.Engine, profile: Profile) -> bool:
+        """Whether its commands share a shell: the contract has that, it is wanted, and it can be had."""
+        if self._session is False or not (profile.persists and engine.settings.sessions.persist):
+            return False
+        # A state that only the few commands share which cannot run in the client's terminal would confuse.
+        return self._terminal is None and engine.backend_for(profile).keeps
 
     def _terminal_for(self, request: ShellRequest) -> ClientTerminals | None:
         """The client's terminals, if they can do what is asked for: run it to its end, without a terminal of ours."""

@@ -169,15 +169,3 @@ async def test_a_session_begins_with_the_user_s_rc(
         reply = await tool.call({"command": "greet you; shout; type -t rm ls; echo ${PATH##*:}; exit 0"})
         assert timeless(reply.text) == layout("hello you\nWORLD\nfile\nfile\n/rc")
         assert timeless((await tool.call({"command": "shout"})).text).startswith("WORLD\n")
-
-
-async def test_an_rc_that_takes_too_long_is_said_once(
-    bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / ".bashrc-of-a-test").write_text("sleep 100\n")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    async with bench.tool() as tool:
-        reply = await tool.call({"command": "echo hi"})
-        notice = "~/.bashrc-of-a-test was not read, so its functions and aliases are missing: it took longer than 2 s"
-        assert timeless(reply.text) == layout("hi", notice)
-        assert timeless((await tool.call({"command": "echo hi"})).text) == layout("hi")

@@ -23,7 +23,7 @@ from nacre.sessions.checkpoint import DUMP, MOST_BYTES, Checkpoint, read_dump
 from nacre.sessions.framing import Frame
 from nacre.sessions.quiet import command_words
 from nacre.sessions.shell import Shell, start_shell
-from nacre.sessions.snapshot import snapshot
+from nacre.sessions.snapshot import Snapshot, snapshot
 from nacre.sessions.turn import Fate, Scope, Turn
 
 # How long a shell that is to be ended may take to write its state down; it takes a fraction of one.
@@ -63,6 +63,8 @@ class Session:
         self._home = cwd
         self._with_rc = with_rc
         self._initial = ""
+        self._rc: Snapshot | None = None
+        """The user's rc, while the session's shell has begun without it."""
         self._env: Mapping[str, str] | None = None
         self._shell: Shell | None = None
         self._checkpoint: Checkpoint | None = None
@@ -106,6 +108,7 @@ class Session:
             if waited > NO_WAIT_SECONDS and command.timeout is not None:
                 command = replace(command, timeout=max(command.timeout - waited, NO_WAIT_SECONDS))
             shell = await self._ready(command)
+            command = self._with_late_rc(command)
             lingers = lingers and await may_linger(asyncio.get_running_loop())
         except BaseException:
             self._pass_on()
@@ -187,9 +190,7 @@ class Session:
         state = self._checkpoint
         self._env = command.env
         if state is None and self._with_rc:
-            self._initial, problem = await snapshot(command)
-            if problem is not None:
-                self._notices.append(problem)
+            await self._take_rc(command)
         restoring = self._initial if state is None else state.restoring(command.env)
         try:
             shell = await start_shell(replace(command, cwd=self.cwd), restoring)
@@ -201,6 +202,32 @@ class Session:
             shell = await start_shell(replace(command, cwd=self._home), restoring)
         self._shell = shell
         return shell
+
+    async def _take_rc(self, command: Command) -> None:
+        """Have what the user's rc defines, if that is known in time."""
+        self._initial, self._rc = "", None
+        rc = snapshot(command)
+        if rc is None:
+            return
+        if await rc.wait(command.timeout):
+            self._initial = rc.initial
+            if rc.problem is not None:
+                self._notices.append(rc.problem)
+        else:
+            self._rc = rc
+            self._notices.append(rc.slow)
+
+    def _with_late_rc(self, command: Command) -> Command:
+        """The command, with what the rc defines before it where the shell has begun without and it is known now."""
+        rc = self._rc
+        if rc is None or not rc.look():
+            return command
+        self._rc = None
+        if rc.problem is not None:
+            self._notices.append(rc.problem)
+            return command
+        self._initial = rc.initial
+        return replace(command, prologue=rc.adding(command.env.get("PATH", "")) + command.prologue)
 
     # After a turn.
 
@@ -324,18 +351,16 @@ class SessionBackend:
         """Run a script that can change nothing, if it ends at once; else `start` goes on with it."""
         if not self._scope.quiet or not self._scope.lingers or self._command.side:
             return None
-        return self._begin(self._command).at_once()
+        return self._begin().at_once()
 
     def start(self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None) -> Process:
         assert job is None, "a job has a shell of its own"
-        turn = self._begin(command) if self._turn is None else self._turn
+        turn = self._begin() if self._turn is None else self._turn
         turn.start(listener)
         return turn
 
-    def _begin(self, command: Command) -> Turn:
-        if command.timeout != self._command.timeout:
-            command = replace(command, timeout=self._command.timeout)
-        self._turn = Turn(self._session, self._shell, command, self._scope)
+    def _begin(self) -> Turn:
+        self._turn = Turn(self._session, self._shell, self._command, self._scope)
         return self._turn
 
     def close(self) -> None:

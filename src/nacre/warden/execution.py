@@ -385,7 +385,7 @@ class Execution:
 
     def _hung_up(self) -> None:
         self._poll.unregister(self._channel.sock)
-        if self._job is None and not self._reported:
+        if self._job is None and not self._reported and not (self._start is not None and self._start.outlives):
             self._stop("caller gone")
 
     def _obey(self, message: Message, fds: list[int]) -> None:

@@ -51,6 +51,11 @@ class Start:
         return "spare" in self.request
 
     @property
+    def outlives(self) -> bool:
+        """Whether it goes on, within its limits, when its caller is gone."""
+        return "outlives" in self.request
+
+    @property
     def waits(self) -> bool:
         """Whether the shell waits for its script, and for its limits: one started in advance, or a session's."""
         return self.is_spare or "session" in self.request
