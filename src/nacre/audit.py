@@ -10,11 +10,14 @@ import fcntl
 import json
 import os
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 NAME = "log.jsonl"
-
+FAILURE = "the audit log could not be written"
+# A turn-over takes microseconds; the lock of one that takes longer is held by a process that does not run.
+LOCK_SECONDS = 1.0
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -27,6 +30,7 @@ class AuditLog:
         self._cap = cap_bytes
         self._fd: int | None = None
         self._lock = threading.Lock()
+        self._full_since: float | None = None
 
     def append(self, entry: Mapping[str, Any]) -> str | None:
         """Write one line; a failure is returned in words, because a log must not fail a command."""
@@ -40,11 +44,13 @@ class AuditLog:
                     self.close()
                     state = self._write(line)
                 if state.st_size > self._cap and self._fd is not None:
-                    _turn_over(self._path, self._fd)
+                    problem = self._turn_over(self._fd)
+                    # By now its path may name a fresh one.
                     self.close()
+                    return problem
             except OSError as error:
                 self.close()
-                return f"the audit log could not be written: {error.strerror}"
+                return f"{FAILURE}: {error.strerror}"
         return None
 
     def _write(self, line: bytes) -> os.stat_result:
@@ -53,22 +59,42 @@ class AuditLog:
         os.write(self._fd, line)
         return os.fstat(self._fd)
 
+    def _turn_over(self, fd: int) -> str | None:
+        """Move the full log aside, or leave that to the process that is about to; one that takes long is told of."""
+        if _turn_over(self._path, fd):
+            self._full_since = None
+            return None
+        now = time.monotonic()
+        if self._full_since is None:
+            self._full_since = now
+        if now - self._full_since < LOCK_SECONDS:
+            return None
+        return "the audit log is full and is not turned over: another process, which may be stopped, holds its lock"
+
     def close(self) -> None:
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
 
 
-def _turn_over(path: str, fd: int) -> None:
-    """Move the full log aside; of several nacres that find it full only one does, or a fresh log would replace it."""
-    fcntl.flock(fd, fcntl.LOCK_EX)
+def _turn_over(path: str, fd: int) -> bool:
+    """Move the full log aside; of several nacres that find it full only one does, or a fresh log would replace it.
+
+    False when another process holds the lock: it is not waited for, because that process may be stopped.
+    """
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
     with contextlib.suppress(FileNotFoundError):
         if os.path.samestat(os.stat(path), os.fstat(fd)):
             os.replace(path, f"{path}.1")
+    return True
 
 
 def _open(path: str) -> int:
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    # A FIFO in its place is not waited for.
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         return os.open(path, flags, 0o600)
     except FileNotFoundError:
@@ -80,9 +106,16 @@ def entries(state_dir: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
     """The calls, oldest first; a damaged line is skipped, as it can only be half of a write that was cut off."""
     log = os.path.join(state_dir, NAME)
     for path in (f"{log}.1", log):
-        with contextlib.suppress(FileNotFoundError), open(path, encoding="ascii", errors="replace") as file:
+        with (
+            contextlib.suppress(FileNotFoundError),
+            open(path, encoding="ascii", errors="replace", opener=_reader) as file,
+        ):
             for line in file:
                 with contextlib.suppress(ValueError):
                     entry = json.loads(line)
                     if isinstance(entry, dict):
                         yield entry
+
+
+def _reader(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)

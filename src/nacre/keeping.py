@@ -174,11 +174,11 @@ async def _finish(
 
 async def _keep(engine: Engine, run: Run, planned: Plan, profile: Profile, capture: Capture, why: Kept) -> Background:
     """Make the running command a job."""
-    job_id, directory = _allot_job(engine)
-    spec = _job_spec(engine, planned, profile, job_id, directory)
-    spec["record"]["startedAt"] = run.started_at
+    facts: dict[str, Any] = {"startedAt": run.started_at}
     if planned.request.lifted is not None:
-        spec["record"]["producer"] = planned.request.lifted.producer
+        facts["producer"] = planned.request.lifted.producer
+    spec, directory, problems = _new_job(engine, planned, profile, **facts)
+    job_id = directory.name
     preview = capture.preview()
     try:
         run.pause()
@@ -195,7 +195,7 @@ async def _keep(engine: Engine, run: Run, planned: Plan, profile: Profile, captu
         await run.end()
         raise
     problem = engine.log(profile, planned, {"outcome": "background", "jobId": job_id, "pid": run.pid})
-    notices = [*_keeping_notices(planned, capture, preview, why), *(one for one in (lost, problem) if one)]
+    notices = [*_keeping_notices(planned, capture, preview, why), *problems, *(one for one in (lost, problem) if one)]
     return _background(planned, job_id, directory, run, preview.text, why, notices)
 
 
@@ -245,17 +245,15 @@ def _background(
 
 async def _adopt(engine: Engine, run: Run, planned: Plan, profile: Profile) -> str:
     """Make what the finished command left running a job of its own."""
-    job_id, directory = _allot_job(engine)
-    spec = _job_spec(engine, planned, profile, job_id, directory)
-    survivor = run.survivors[0]
-    command = planned.redactor.redact_text(" ".join(survivor.argv))
-    spec["record"] |= {"command": command, "label": command[:120], "timeout": None, "from": planned.label}
+    command = planned.redactor.redact_text(" ".join(run.survivors[0].argv))
+    facts = {"command": command, "label": command[:120], "timeout": None, "from": planned.label}
+    spec, directory, _ = _new_job(engine, planned, profile, **facts)
     try:
         await run.adopt(spec)
     except NacreError:
         engine.jobs.discard(directory)
         raise
-    return job_id
+    return directory.name
 
 
 async def start_in_background(
@@ -268,10 +266,11 @@ async def start_in_background(
         prologue = f"{state}\n{own}{planned.command.prologue}"
         planned = replace(planned, command=replace(planned.command, prologue=prologue))
     try:
-        job_id, pid, directory, ended = await _start_job(engine, planned, profile)
+        pid, directory, ended, problems = await _start_job(engine, planned, profile)
     except NacreError as error:
         engine.log(profile, planned, {"outcome": "not started", "error": str(error)})
         raise
+    job_id = directory.name
     problem = engine.log(profile, planned, {"outcome": "background", "jobId": job_id, "pid": pid})
     # Who finds the delivery taken has been told by the notice; this answer then only says that it was started.
     told = ended if ended is not None and claim(ended) else None
@@ -285,14 +284,13 @@ async def start_in_background(
         label=planned.label,
         timeout=planned.limit,
         requested_timeout=request.requested_timeout,
-        notices=(*request.notices, *_selection_notices(request), *([problem] if problem else [])),
+        notices=(*request.notices, *_selection_notices(request), *problems, *([problem] if problem else [])),
     )
 
 
-async def _start_job(engine: Engine, planned: Plan, profile: Profile) -> tuple[str, int, Path, Job | None]:
-    """Start it; its id, pid and directory, and the job if it has ended at once."""
-    job_id, directory = _allot_job(engine)
-    spec = _job_spec(engine, planned, profile, job_id, directory)
+async def _start_job(engine: Engine, planned: Plan, profile: Profile) -> tuple[int, Path, Job | None, list[str]]:
+    """Start it; its pid and directory, the job if it has ended at once, and notices."""
+    spec, directory, notices = _new_job(engine, planned, profile)
     command = planned.command
     try:
         if planned.request.terminal:
@@ -303,8 +301,8 @@ async def _start_job(engine: Engine, planned: Plan, profile: Profile) -> tuple[s
             if profile.keeps:
                 await asyncio.wait([run.finished], timeout=max(0.0, SETTLE_SECONDS - run.elapsed))
             # Only an answer that tells the end may take its delivery.
-            ended = engine.jobs.get(job_id) if profile.keeps and run.finished.done() else None
-            return job_id, pid, directory, ended
+            ended = engine.jobs.get(directory.name) if profile.keeps and run.finished.done() else None
+            return pid, directory, ended, notices
         except asyncio.CancelledError:
             # Nobody will hear of this job: a cancelled call leaves nothing running.
             await run.end()
@@ -316,15 +314,21 @@ async def _start_job(engine: Engine, planned: Plan, profile: Profile) -> tuple[s
         raise
 
 
-def _allot_job(engine: Engine) -> tuple[str, Path]:
-    """A new job's id and directory.
+def _new_job(engine: Engine, planned: Plan, profile: Profile, **facts: Any) -> tuple[dict[str, Any], Path, list[str]]:
+    """What the far side must know of a new job, its directory, named as the job, and notices.
 
     Raises:
         JobLimitError: too many run already.
+        JobError: the state directory cannot be used, or has no room.
     """
     settings = engine.settings.jobs
+    notices: list[str] = []
     engine.jobs.prune_seldom(max_age_seconds=settings.job_hours * 3600)
-    return engine.jobs.allot(most=settings.max_jobs)
+    job_id, directory = engine.jobs.allot(most=settings.max_jobs, notices=notices)
+    spec = _job_spec(engine, planned, profile, job_id, directory)
+    spec["record"] |= facts
+    engine.jobs.reserve(directory, spec["record"])
+    return spec, directory, notices
 
 
 def _job_spec(engine: Engine, planned: Plan, profile: Profile, job_id: str, directory: Path) -> dict[str, Any]:

@@ -206,7 +206,9 @@ def test_a_job_whose_runner_is_gone_is_waited_for_and_then_lost(nacre: Nacre, ho
 
 def test_a_state_directory_that_is_none_is_one_line_on_stderr(nacre: Nacre) -> None:
     done = nacre("jobs", "list", env={"NACRE_HOME": "/etc/passwd"})
-    assert (done.code, done.out, done.err) == (125, "", "nacre: [Errno 20] Not a directory: '/etc/passwd/jobs'\n")
+    assert (done.code, done.out) == (125, "")
+    advice = "set NACRE_HOME to a directory that can be used"
+    assert done.err == f"nacre: no job can be listed in /etc/passwd/jobs: Not a directory; {advice}\n"
 
 
 def test_bad_usage_is_2_and_names_what_is_missing(nacre: Nacre) -> None:

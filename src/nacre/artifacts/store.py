@@ -124,8 +124,9 @@ class ArtifactStore:
         """
         from nacre.artifacts.ordering import put_in_order
 
-        if artifact_id not in self._logs():
-            raise self._unknown(artifact_id)
+        with self.open(artifact_id) as artifact:
+            if artifact.in_order:
+                return artifact.entry.path
         with self._translated(), self._lock(), self.open(artifact_id) as artifact:
             put_in_order(artifact, self._sidecar(artifact_id), os.path.join(self.root, f".{artifact_id}.tmp"))
             return artifact.entry.path
@@ -163,9 +164,12 @@ class ArtifactStore:
 
     def _logs(self) -> dict[int, str]:
         try:
-            names = os.listdir(self.root)
-        except (FileNotFoundError, NotADirectoryError):
-            return {}
+            with self._translated():
+                names = os.listdir(self.root)
+        except ArtifactError as error:
+            if isinstance(error.__cause__, FileNotFoundError):
+                return {}
+            raise
         parts = ((name, name.partition(".")[0]) for name in names if name.endswith(".log"))
         return {int(number): os.path.join(self.root, name) for name, number in parts if number.isdigit()}
 

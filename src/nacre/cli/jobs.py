@@ -7,12 +7,12 @@ import fcntl
 import json
 import os
 import select
-import shutil
 import sys
 import time
 from typing import Any
 
 from nacre import config
+from nacre.jobs.reading import JobFile
 from nacre.jobs.table import Job, JobTable
 from nacre.output.decode import decode
 from nacre.warden import record
@@ -164,13 +164,17 @@ def _wait_for_orphan(job: Job, timeout: float | None) -> bool:
 
 
 def _logs(job: Job, *, tail: int | None, as_json: bool) -> int:
-    with open(job.output_file, "rb") as file:
-        if tail is not None:
-            file.seek(max(0, job.output_file.stat().st_size - tail))
+    with JobFile.open(job) as file:
+        for notice in file.notices:
+            print(f"nacre: {job.id}: {notice}", file=sys.stderr)
+        pieces = file.blocks(0 if tail is None else max(0, file.end - tail))
         if as_json:
-            print(json.dumps({"id": job.id, "text": decode(file.read())}))
-        else:
-            shutil.copyfileobj(file, sys.stdout.buffer)
+            print(json.dumps({"id": job.id, "text": decode(b"".join(piece.data for piece in pieces))}))
+            return 0
+        for piece in pieces:
+            if piece.skipped_bytes:
+                print(f"nacre: {piece.skipped_bytes} bytes were dropped here", file=sys.stderr)
+            sys.stdout.buffer.write(piece.data)
     return 0
 
 

@@ -176,18 +176,23 @@ def _list(engine: Engine, fields: Mapping[str, Any]) -> Reply:
 
 async def _cancel(engine: Engine, ids: list[str]) -> Reply:
     outcomes: dict[str, job_texts.Cancelled] = {}
+    problems: dict[str, str] = {}
     for job_id in dict.fromkeys(ids):
         try:
             job = engine.jobs.stop(job_id)
-        except JobError:
+        except UnknownJobError:
             outcomes[job_id] = "not_found"
+            continue
+        except JobError as error:
+            outcomes[job_id] = "not_found"
+            problems[job_id] = str(error)
             continue
         outcomes[job_id] = "cancelled" if job.running else "already_completed"
         # Who cancels a job is not told of its end as well.
         claim(job)
     ending = [job_id for job_id, outcome in outcomes.items() if outcome == "cancelled"]
     jobs = await _ended(engine, ending)
-    return job_texts.cancelled(outcomes, jobs)
+    return job_texts.cancelled(outcomes, problems, jobs)
 
 
 async def _ended(engine: Engine, ids: list[str]) -> list[JobEntry]:

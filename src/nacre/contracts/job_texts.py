@@ -68,7 +68,7 @@ def polled(found: Poll, until: Until | None, *, wait: float, notices: Sequence[s
     return Reply(text=_bounded("\n".join(lines)), is_error=False, details=more)
 
 
-def cancelled(outcomes: Mapping[str, Cancelled], jobs: Sequence[Job]) -> Reply:
+def cancelled(outcomes: Mapping[str, Cancelled], problems: Mapping[str, str], jobs: Sequence[Job]) -> Reply:
     still = {job.id for job in jobs if job.running}
     words = {
         "cancelled": "cancelled",
@@ -78,7 +78,7 @@ def cancelled(outcomes: Mapping[str, Cancelled], jobs: Sequence[Job]) -> Reply:
     lines = []
     for job_id, outcome in outcomes.items():
         slow = " (it is being ended; what does not stop by itself is killed)" if job_id in still else ""
-        lines.append(f"{job_id}: {words[outcome]}{slow}")
+        lines.append(f"{job_id}: {problems.get(job_id, words[outcome])}{slow}")
     return Reply(
         text="\n".join(lines),
         is_error=all(outcome == "not_found" for outcome in outcomes.values()),

@@ -124,7 +124,8 @@ def _names(table: JobTable) -> list[str]:
     """The directories of all jobs, oldest first; nothing is read."""
     try:
         found = [name for name in os.listdir(table.root) if name.removeprefix(PREFIX).isdigit()]
-    except FileNotFoundError:
+    except OSError:
+        # Not made yet, or not usable now: a job that is started there says so.
         return []
     return sorted(found, key=lambda name: int(name.removeprefix(PREFIX)))
 

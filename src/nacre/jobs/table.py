@@ -13,6 +13,7 @@ import re
 import shutil
 import signal
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,13 @@ UNBORN_SECONDS = 60.0
 
 # How long old jobs may stay before they are looked for again.
 PRUNE_SECONDS = 600.0
+
+# A stopped process may hold the counter's lock for ever; a call does not wait for it.
+LOCK_SECONDS = 0.25
+LOCK_POLL_SECONDS = 0.001
+
+# The last number that this process has allotted, by directory: one that is removed in use does not start again.
+_LAST: dict[str, int] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,28 +87,41 @@ class JobTable:
         self._ended: set[int] = set()
         """Jobs that were found to have ended: none of them ever runs again."""
 
-    def allot(self, *, most: int | None = None) -> tuple[str, Path]:
+    def allot(self, *, most: int | None = None, notices: list[str] | None = None) -> tuple[str, Path]:
         """A new id and its empty directory, unique on this state directory.
+
+        Args:
+            notices: takes what the caller should know of a degraded start.
 
         Raises:
             JobLimitError: as many as `most` run already.
         """
         try:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with _locked(self.root / ".last") as counter:
+            with _locked(self.root / ".last") as (counter, locked):
+                if not locked and notices is not None:
+                    notices.append(
+                        f"the counter of jobs in {self.root} is locked by another process, which may be stopped; "
+                        "the limit of jobs was not exact"
+                    )
                 numbers = self._numbers()
                 if most is not None and len(numbers) >= most:
                     self._refuse_beyond(most, numbers)
-                last = max([_number(counter), *numbers])
+                last = max([_number(counter), _LAST.get(str(self.root), 0), *numbers])
                 while True:
                     last += 1
                     directory = self.root / f"{PREFIX}{last}"
                     with contextlib.suppress(FileExistsError):
                         directory.mkdir(mode=0o700)
                         break
-                os.pwrite(counter, str(last).encode(), 0)
+                try:
+                    os.pwrite(counter, str(last).encode(), 0)
+                except OSError:
+                    directory.rmdir()
+                    raise
+                _LAST[str(self.root)] = last
         except OSError as error:
-            raise JobError(f"no job can be kept in {self.root}: {error.strerror}") from error
+            raise self._unusable("kept", error) from error
         return directory.name, directory
 
     def _refuse_beyond(self, most: int, numbers: list[int]) -> None:
@@ -112,19 +133,42 @@ class JobTable:
             names = ", ".join(f"{PREFIX}{number}" for number in live)
             raise JobLimitError(f"{len(live)} jobs run already (setting jobs.max_jobs): {names}; stop one")
 
+    def reserve(self, directory: Path, facts: dict[str, Any]) -> None:
+        """Set aside the room for the records of a job that is about to start.
+
+        Raises:
+            JobError: there is none; the directory is taken back.
+        """
+        try:
+            record.reserve(str(directory), facts)
+        except OSError as error:
+            self.discard(directory)
+            raise self._unusable("kept", error) from error
+
     def discard(self, directory: Path) -> None:
         """Take back the directory of a job that could not be started; its id stays used."""
         shutil.rmtree(directory, ignore_errors=True)
+
+    def _unusable(self, what: str, error: OSError) -> JobError:
+        return JobError(
+            f"no job can be {what} in {self.root}: {error.strerror}; set NACRE_HOME to a directory that can be used"
+        )
 
     def _numbers(self) -> list[int]:
         return [int(match[1]) for name in os.listdir(self.root) if (match := _DIRECTORY.match(name))]
 
     def list(self) -> Listing:
-        """Every job, oldest first; those whose runner died are settled on the way."""
+        """Every job, oldest first; those whose runner died are settled on the way.
+
+        Raises:
+            JobError: the directory cannot be read.
+        """
         try:
             numbers = sorted(self._numbers())
         except FileNotFoundError:
             return Listing((), ())
+        except OSError as error:
+            raise self._unusable("listed", error) from error
         jobs: list[Job] = []
         damaged: list[str] = []
         for number in numbers:
@@ -132,7 +176,7 @@ class JobTable:
             try:
                 job = _read(directory)
             except (OSError, ValueError) as error:
-                damaged.append(f"{directory.name}: its record {error}")
+                damaged.append(f"{directory.name}: {_damage(error)}")
             else:
                 if job is not None:
                     jobs.append(job)
@@ -142,8 +186,10 @@ class JobTable:
         if _DIRECTORY.match(job_id):
             try:
                 job = _read(self.root / job_id)
+            except NotADirectoryError as error:
+                raise self._unusable("read", error) from error
             except (OSError, ValueError) as error:
-                raise JobError(f"job {job_id}: its record {error}") from error
+                raise JobError(f"job {job_id}: {_damage(error)}") from error
             if job is not None:
                 return job
         raise UnknownJobError(job_id, [job.id for job in self.list().jobs])
@@ -164,7 +210,9 @@ class JobTable:
         now = time.monotonic()
         if now >= self._prune_at:
             self._prune_at = now + PRUNE_SECONDS
-            self.prune(max_age_seconds=max_age_seconds)
+            # A directory that cannot be listed holds nothing that could be removed.
+            with contextlib.suppress(JobError):
+                self.prune(max_age_seconds=max_age_seconds)
 
     def prune(self, *, max_age_seconds: float) -> int:
         """Forget jobs that ended longer ago than this."""
@@ -201,13 +249,29 @@ def _number(counter: int) -> int:
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Any:
+def _locked(path: Path) -> Iterator[tuple[int, bool]]:
+    """The opened file, and whether its lock could be had in time."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield fd
+        yield fd, _try_lock(fd, time.monotonic() + LOCK_SECONDS)
     finally:
         os.close(fd)
+
+
+def _try_lock(fd: int, deadline: float) -> bool:
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(LOCK_POLL_SECONDS)
+        else:
+            return True
+
+
+def _damage(error: OSError | ValueError) -> str:
+    return f"its record cannot be read: {error.strerror}" if isinstance(error, OSError) else f"its record {error}"
 
 
 def _read(directory: Path) -> Job | None:
@@ -244,7 +308,9 @@ def _settle(directory: Path, found: dict[str, Any]) -> Job:
         try:
             record.write(str(directory), found)
         except OSError as error:
-            return Job(directory, found, f"its end could not be recorded: {error.strerror}")
+            # Its runner may have met the same, and not have been killed at all.
+            reason = f"lost: its end could not be recorded: {error.strerror}"
+            return Job(directory, found | {"reason": f"{reason}; its exit status is unknown"})
     problem = None if found.get("closed") else record.finish(str(directory), found)
     return Job(directory, found, problem)
 

@@ -145,8 +145,7 @@ class Job:
 
     def started(self, leader: int, *, runner: int) -> None:
         self.running(leader, runner=runner)
-        record.write(self.directory, self.record)
-        record.reserve(self.directory, self.record)
+        record.write(self.directory, self.record, by=record.FIRST)
 
     def running(self, leader: int, *, runner: int) -> None:
         """Say in the record who runs it, without writing it."""
@@ -178,6 +177,9 @@ class Job:
             self.record["outputError"] = self.output.error
         self.output.close()
         try:
+            if not record.holds(self.directory, self.lock):
+                # Its directory was removed in use; one of the same name is another job's.
+                return
             record.write(self.directory, self.record)
             record.finish(self.directory, self.record)
         except OSError:

@@ -22,16 +22,19 @@ if TYPE_CHECKING:
 
 VERSION = 1
 RECORD = "record.json"
-RESERVE = ".record.next"
+FIRST = ".record.first"
+RESERVE = ".record.last"
 LOCK = "lock"
 OUTPUT = "output"
-# What the final status adds to the record of a running job: some 400 bytes, and four for each stage of its pipeline.
+# What a start adds to the record of a job: some 300 bytes. The final status adds some 400, and four for each stage of
+# the job's pipeline.
+FIRST_BYTES = 1024
 RESERVE_BYTES = 4096
 
 
-def write(directory: str, record: Record) -> None:
-    """Replace the record, by way of the reserve where there is one; on failure nothing new is left behind."""
-    path = os.path.join(directory, RESERVE)
+def write(directory: str, record: Record, *, by: str = RESERVE) -> None:
+    """Replace the record, by way of what was set aside for it, if anything was; a failure leaves nothing new behind."""
+    path = os.path.join(directory, by)
     # Not `json.dump`, and no file object: they alone would touch a megabyte of what a runner shares with the others.
     data = json.dumps(record).encode("ascii")
     fd = open_regular(path, os.O_WRONLY | os.O_CREAT)
@@ -51,12 +54,14 @@ def write(directory: str, record: Record) -> None:
 
 
 def reserve(directory: str, record: Record) -> None:
-    """Set aside the room for the record as it will be at the end."""
-    fd = open_regular(os.path.join(directory, RESERVE), os.O_WRONLY | os.O_CREAT)
-    try:
-        _allocate(fd, len(json.dumps(record)) + RESERVE_BYTES)
-    finally:
-        os.close(fd)
+    """Set aside the room for the record of a job that is about to start, and for its final one."""
+    size = len(json.dumps(record))
+    for name, more in ((FIRST, FIRST_BYTES), (RESERVE, RESERVE_BYTES)):
+        fd = open_regular(os.path.join(directory, name), os.O_WRONLY | os.O_CREAT)
+        try:
+            _allocate(fd, size + more)
+        finally:
+            os.close(fd)
 
 
 def _allocate(fd: int, size: int) -> None:
@@ -100,6 +105,14 @@ def lock(directory: str) -> int:
         os.close(fd)
         raise
     return fd
+
+
+def holds(directory: str, fd: int) -> bool:
+    """Whether a descriptor of `lock` is for the lock in this directory, and not for one that was removed with it."""
+    try:
+        return os.path.samestat(os.fstat(fd), os.lstat(os.path.join(directory, LOCK)))
+    except FileNotFoundError:
+        return False
 
 
 def open_regular(path: str, flags: int) -> int:
