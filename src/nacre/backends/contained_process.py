@@ -10,7 +10,7 @@ import contextlib
 import os
 import signal
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from nacre.backends.hub import unwatch, watch
@@ -51,6 +51,9 @@ class ContainedProcess:
         self._pid_start: int | None = None
         self._answer: asyncio.Future[dict[str, Any]] | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._rests = False
+        """Whether the far side keeps no limits of this command."""
+        self._parted: Callable[[int | None], None] | None = None
 
     # Starting.
 
@@ -119,15 +122,28 @@ class ContainedProcess:
         """Stop attending a shell that goes on: the pipes' ends and the way to its runner are the caller's again."""
         readers = [fd for reader in self._readers.values() if (fd := reader.take()) is not None]
         self._readers = {}
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        else:
-            self._say({"op": "rest"})
+        self.rest()
         sock, self._sock = self._sock, None
         if sock is not None:
             unwatch(self._loop, sock.fileno())
         return readers
+
+    def rest(self) -> None:
+        """End the limits of a command whose shell goes on."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        elif not self._rests:
+            self._say({"op": "rest"})
+        self._rests = True
+
+    def part(self, parted: Callable[[int | None], None]) -> None:
+        """Have the far side tell what a session's shell starts from now on from what it has left running.
+
+        Told is the mark of what it has left; None where the system has no way to tell.
+        """
+        self._parted = parted
+        self._say({"op": "part"})
 
     def drain(self) -> None:
         """Read what is in the pipes now."""
@@ -184,11 +200,14 @@ class ContainedProcess:
             case "survivors" | "kept":
                 self._pid = message.get("pid", self._pid)
                 if message["event"] == "survivors":
-                    self._idle = not message["left"]
+                    self._idle = not (message["left"] or message.get("stays"))
                 if self._answer is not None and not self._answer.done():
                     self._answer.set_result(message)
                 elif message["event"] == "kept":
                     self._kept(message)
+            case "parted":
+                assert self._parted is not None
+                self._parted(message["mark"])
             case "failed":
                 self._ended = self._idle = True
                 self._listener.failed(start_error(message["step"], message["errno"], message["reason"], self._command))
@@ -205,7 +224,7 @@ class ContainedProcess:
     def _exited(self, message: dict[str, Any]) -> None:
         warden.reap_intermediate()
         self._ended = True
-        self._idle = not message["left"]
+        self._idle = not (message["left"] or message.get("stays"))
         # What the command wrote before it ended is in the pipe already: it belongs before the exit.
         self.drain()
         why = message["why"]
@@ -267,7 +286,8 @@ class ContainedProcess:
         for reader in self._readers.values():
             reader.pause()
 
-    async def keep(self, job: Mapping[str, Any] | None, *, adopt: int | None = None) -> None:
+    async def keep(self, job: Mapping[str, Any] | None, *, adopt: int | None = None, apart: bool = False) -> None:
+        """Hand the pipes to the far side; with `apart` a session's shell goes on without what it has left."""
         if self._sock is None:
             return
         # The side stream, if there is one, is the last.
@@ -281,6 +301,8 @@ class ContainedProcess:
         if adopt is not None:
             message["adopt"] = adopt
             self._ended = self._idle = False
+        if apart:
+            message |= {"apart": True, "grace": self._command.grace}
         answer = self._answer = self._loop.create_future()
         try:
             self._link.tell(message, fds)

@@ -28,7 +28,7 @@ _INNER, _MIDDLE, _OUTER = 16, 16, 32
 MOST_TURNS = _INNER * _MIDDLE * _OUTER - 1
 
 # Of the one variable that a script could see. The host fills 0 (what to run) to 2; the rest is the loop's.
-_NUDGE, _STATUS, _LOOP, _STAGES, _FUNCTIONS, _BEFORE, _ROUND = 20, 21, 22, 23, 24, 25, 26
+_NUDGE, _STATUS, _LOOP, _STAGES, _FUNCTIONS, _BEFORE, _ROUND, _OUTPUT = 20, 21, 22, 23, 24, 25, 26, 27
 
 # The end of the socket is the end of the shell, with the status of its last turn; a note tells the stage codes.
 _TURN = (
@@ -47,8 +47,14 @@ DRIVER = (
 
 # Where the run-time guard says what it has refused: after the script, in its file.
 _NOTES_FD = 114
-_OPEN = f">&{OUTPUT_FD} 2>&1"
 _CLOSE_SIDE = f"{SIDE_FD}>&-"
+
+
+def _open(output: int) -> str:
+    """Where a script writes. A pipe that came later than the loop is not closed on exec, so it is closed here."""
+    return f">&{output} 2>&1" if output == OUTPUT_FD else f">&{output} 2>&1 {output}>&-"
+
+
 # In the script's own last line, because after the eval the codes are the eval's. The group keeps it out of a trace.
 STAGES = f'\n{{ __nacre[{_STAGES}]="$? ${{PIPESTATUS[@]}}"; }} 2>/dev/null'
 # The functions that its prologue may define; those of the user with the same names come back afterwards.
@@ -60,10 +66,13 @@ _GUARDED = (
 
 # What a frame has in the status's place when the directory of a turn could not be entered.
 NO_DIRECTORY = "cwd"
+# … when the pipe of a switch could not be opened …
+NO_PIPE = "pipe"
 # … and in the place of `$!` when that and the directory are what they were.
 SAME = "same"
 _SCRIPT = 'builtin eval "${__nacre[1]}"'
-_ENDED = f'"${{__nacre[{_STATUS}]}}" "${{!-}}"'
+_LAST = '"${!-}"'
+_ENDED = f'"${{__nacre[{_STATUS}]}}" {_LAST}'
 _NOTHING = '""'
 _WHO = '"$$ $PPID"'
 
@@ -90,6 +99,7 @@ def turn(
     stages: bool = False,
     side: bool = False,
     loud: bool = True,
+    output: int = OUTPUT_FD,
 ) -> str:
     """The line that runs a script and tells its end.
 
@@ -101,8 +111,9 @@ def turn(
         stages: whether the script ends with `STAGES`.
         side: whether the script writes to the third stream.
         loud: whether the script may have changed anything that stays.
+        output: the descriptor of the pipe that the script writes to.
     """
-    if not (loud or stages or guarded or side or env or enter):
+    if output == OUTPUT_FD and not (loud or stages or guarded or side or env or enter):
         return _QUIET_TURN.replace(_NONCE, nonce)
     before, after = "", ""
     if stages:
@@ -122,7 +133,7 @@ def turn(
     notes = f" {_NOTES_FD}>>/dev/fd/{SCRIPT_FD}" if guarded else ""
     # `builtin eval` alone would not hand the variables on to programs.
     script = f"{variables}{_SCRIPT.replace('builtin', 'builtin command', 1)}" if variables else _SCRIPT
-    run = f"{script} {_OPEN}{notes}{'' if side else f' {_CLOSE_SIDE}'}"
+    run = f"{script} {_open(output)}{notes}{'' if side else f' {_CLOSE_SIDE}'}"
     status = f"${{__nacre[{_STAGES}]:-$?}}" if stages else "$?"
     if loud:
         # It may have replaced the standard input.
@@ -137,17 +148,26 @@ def turn(
 
 # Most turns are nothing but this: it is made once.
 _NONCE = "@"
-_QUIET_TURN = f"{_SCRIPT} {_OPEN} {_CLOSE_SIDE};__nacre[{_STATUS}]=$?;{_brief_frame(_NONCE)}"
+_QUIET_TURN = f"{_SCRIPT} {_open(OUTPUT_FD)} {_CLOSE_SIDE};__nacre[{_STATUS}]=$?;{_brief_frame(_NONCE)}"
 
 
-def exit_trap(nonce: str, code: int) -> str:
+def exit_trap(nonce: str, code: int, output: int = OUTPUT_FD) -> str:
     """Run the script's EXIT trap, whose definition is handed over in the script's place, as at the end of `bash -c`."""
     return (
         'builtin trap - EXIT;builtin eval "__nacre_trap=(${__nacre[1]})";'
-        f'builtin eval "builtin unset -v __nacre_trap;(builtin exit {code});${{__nacre_trap[2]}}" {_OPEN} '
+        f'builtin eval "builtin unset -v __nacre_trap;(builtin exit {code});${{__nacre_trap[2]}}" {_open(output)} '
         f"{_CLOSE_SIDE};"
         f"{_frame(nonce, _ENDED)}"
     )
+
+
+def switch(nonce: str, fifo: str, output: int) -> str:
+    """Open another pipe for the output of later scripts, in the place of the last one; its number is the status."""
+    target, number = f"{{__nacre[{_OUTPUT}]}}", f'"${{__nacre[{_OUTPUT}]}}"'
+    close = "" if output == OUTPUT_FD else f"command exec {output}>&-;"
+    # Both ways, so that the opening waits for nobody. Only a pipe: an open would make a file where there is none.
+    opened = f"[[ -p {quoted(fifo)} ]]&&builtin exec {target}<>{quoted(fifo)}"
+    return f"if {opened};then {close}{_frame(nonce, number, _LAST)};else {_frame(nonce, NO_PIPE, _NOTHING)};fi"
 
 
 def hello(nonce: str) -> str:

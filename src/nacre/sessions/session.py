@@ -44,6 +44,8 @@ _LOST = {
     "signal": "the last one was killed",
     "lost": "the last one was lost",
 }
+# What the next shell does not have of one that has left something running.
+JOBS_LOST = "$!, jobs and wait know no earlier background process, those that run go on as jobs"
 RESTORED = "directory, variables and functions are as before"
 ANEW = "new shell: the last one ended (exit, exec, or set -e and a failure), so directory and variables start anew"
 SURROUNDINGS = "new shell: the program's environment has changed, so directory and variables start anew"
@@ -180,7 +182,9 @@ class Session:
         shell.close()
         self._shell = None
         if shell.turns < _MOST_TURNS and not self._notices:
-            self._notices.append(f"new shell: the last one was killed; {RESTORED}")
+            self._notices.append(_new_shell("the last one was killed", shell))
+        elif shell.given:
+            self._notices.append(_new_shell("the last one was asked as often as it can be", shell))
 
     async def _renew(self, command: Command) -> Shell:
         if not self._fits(command):
@@ -250,7 +254,7 @@ class Session:
         else:
             if self._checkpoint is not None:
                 self.cwd = self._checkpoint.directory
-            self._notices.append(f"new shell: {_LOST[fate]}; {RESTORED}")
+            self._notices.append(_new_shell(_LOST[fate], shell, jobs=fate == "left"))
 
     def _is_quiet(self, command: Command) -> bool:
         """Whether the script can change nothing: its words mean what they say, and nothing is run behind its back."""
@@ -323,6 +327,8 @@ class Session:
             return
         if self._dumping:
             self._collect(shell)
+        if shell.given:
+            self._notices.append(_new_shell("the last one was ended while it was not used", shell))
         shell.close()
 
     def _collect(self, shell: Shell) -> None:
@@ -331,6 +337,12 @@ class Session:
         with contextlib.suppress(EOFError):
             if shell.linger(DUMP_MILLISECONDS) and (frame := shell.heard()) is not None:
                 self._remember(shell, frame)
+
+
+def _new_shell(why: str, shell: Shell, *, jobs: bool = False) -> str:
+    """What the first result of the next shell says of the last one."""
+    lost = f"; {JOBS_LOST}" if jobs or shell.given else ""
+    return f"new shell: {why}; {RESTORED}{lost}"
 
 
 class SessionBackend:

@@ -26,7 +26,7 @@ from nacre.command import SIDE_FD, Command
 from nacre.errors import BackendUnavailableError, NacreError, StartError
 from nacre.sessions import bootstrap
 from nacre.sessions.framing import Frame, Frames
-from nacre.warden import children, wire
+from nacre.warden import children, marks, wire
 from nacre.warden.launch import read_late_notes
 
 _live: weakref.WeakSet[Shell] = weakref.WeakSet()
@@ -58,6 +58,10 @@ class Shell:
         self._alone = b""
         self._children = -1
         self._sees = False
+        self.given: set[int] = set()
+        """The marks of what earlier turns have left running: jobs by now, and none of the shell's business."""
+        self.output_fd = bootstrap.OUTPUT_FD
+        """Where the shell finds the output of its next turn."""
         # A letter first: in a format of printf a digit would join the NUL before it.
         self._secret = f"n{secrets.token_hex(4)}x"
         self._frames = Frames()
@@ -150,13 +154,23 @@ class Shell:
     def is_alone(self, last: str) -> bool:
         """Whether nothing but the shell is left; `last` is its last background process."""
         changed = last not in (self._last, bootstrap.SAME)
-        if not changed and self._children >= 0 and os.pread(self._children, 4096, 0) == self._alone:
+        direct = os.pread(self._children, 4096, 0) if self._children >= 0 else b""
+        if not changed and direct and direct == self._alone:
             return True
         below = children.descendants(self._runner)
-        alone = self._sees and all(pid == self.pid or children.is_zombie(pid) for pid in below)
+        alone = self._sees and all(pid == self.pid or children.is_zombie(pid) or self._is_given(pid) for pid in below)
         if alone and changed:
             self._last = last
+        if alone and self.given:
+            self._alone = direct
         return alone
+
+    def forget_last(self, last: str) -> None:
+        """Its last background process is a job from now on."""
+        self._last = last
+
+    def _is_given(self, pid: int) -> bool:
+        return bool(self.given) and marks.mark_of(pid) in self.given
 
     def refused(self) -> tuple[str, ...]:
         """What the run-time guard has refused in the last turn."""

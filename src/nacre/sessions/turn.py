@@ -23,6 +23,7 @@ from nacre.errors import NacreError
 from nacre.process import SIDE, AtOnce, Ending, Listener, Survivor
 from nacre.sessions import bootstrap
 from nacre.sessions.checkpoint import DUMP
+from nacre.sessions.fifo import Fifo
 from nacre.sessions.framing import Frame
 from nacre.sessions.quiet import is_whole
 from nacre.sessions.shell import Shell
@@ -53,6 +54,8 @@ class Scope(NamedTuple):
 
 # What a script left may be about to end: so often it is looked at again before the shell is given up for it.
 LOOKS, LOOK_SECONDS = 4, 0.004
+# Enough of the loop's text to know it by.
+DRIVER_SHOWN = 32
 # Every view shows this much whole; bytes that cannot be decoded grow to three when they are shown.
 AT_ONCE_BYTES = 48 * 1024
 AT_ONCE_BYTES_OF_ANY_KIND = AT_ONCE_BYTES // 3
@@ -77,6 +80,11 @@ class Turn:
         self._looks = 0
         self._leaving = False
         """Whether the shell was told to exit, because of what the script left running."""
+        self._fifo: Fifo | None = None
+        """The pipe that the shell was told to open for later turns, while what this one left keeps the old one."""
+        self._apart = False
+        """Whether the shell waits again, and what the script left is still to be kept."""
+        self._left: tuple[Survivor, ...] = ()
         self._over = False
 
     def at_once(self) -> AtOnce | None:
@@ -136,6 +144,7 @@ class Turn:
                 stages=stages,
                 side=command.side,
                 loud=not scope.quiet,
+                output=self._shell.output_fd,
             )
 
         if command.prologue:
@@ -172,7 +181,11 @@ class Turn:
             self._attend()
             unwatch(self._loop, self._shell.sock.fileno())
             return
-        if frame is not None and not self._leaving:
+        if frame is None or self._leaving:
+            return
+        if self._fifo is not None:
+            self._switched(self._fifo, frame)
+        else:
             self._take(frame)
 
     def _take(self, frame: Frame) -> None:
@@ -182,7 +195,7 @@ class Turn:
         elif frame.exit_trap:
             self._frame = frame
             code = frame.codes[0] if frame.codes else 0
-            self._say(lambda nonce: bootstrap.exit_trap(nonce, code), frame.exit_trap)
+            self._say(lambda nonce: bootstrap.exit_trap(nonce, code, self._shell.output_fd), frame.exit_trap)
             return
         self._ended(frame)
 
@@ -211,13 +224,58 @@ class Turn:
             self._looks += 1
             self._attend()
             self._loop.call_later(LOOK_SECONDS, self._look_again, frame)
+        elif self._command.side:
+            # What is left may hold the third stream, of which a shell has only one.
+            self._leave()
         else:
-            self._leaving = True
-            self._say(lambda nonce: bootstrap.leave(nonce, DUMP, code))
+            assert self._inner is not None
+            self._inner.part(self._parted)
 
     def _look_again(self, frame: Frame) -> None:
         if not self._over:
             self._ended(frame)
+
+    # A script that left something running.
+
+    def _parted(self, mark: int | None) -> None:
+        """What the shell starts from now on can be told from what it has left, which has this mark."""
+        shell = self._shell
+        if mark is None:
+            self._leave()
+            return
+        try:
+            fifo = self._fifo = Fifo()
+        except OSError:
+            self._leave()
+            return
+        shell.given.add(mark)
+        self._say(lambda nonce: bootstrap.switch(nonce, fifo.path, shell.output_fd))
+
+    def _switched(self, fifo: Fifo, frame: Frame) -> None:
+        """The shell writes to another pipe from now on: it goes on, and the turn is one whose shell has exited."""
+        self._fifo = None
+        fifo.remove()
+        if not frame.status.isdigit():
+            os.close(fifo.reader)
+            self._leave()
+            return
+        assert self._inner is not None
+        assert self._frame is not None
+        shell = self._shell
+        shell.output, shell.output_fd = fifo.reader, int(frame.status)
+        shell.forget_last(frame.last)
+        self._apart = True
+        self._inner.rest()
+        self._inner.drain()
+        code, *stages = self._frame.codes
+        self._listener.exited(Ending(pid=shell.pid, code=code, stages=tuple(stages), refused=self._refused, left=True))
+
+    def _leave(self) -> None:
+        """End the shell, which cannot go on beside what it has left; its state is written down first."""
+        assert self._frame is not None
+        code = self._frame.codes[0]
+        self._leaving = True
+        self._say(lambda nonce: bootstrap.leave(nonce, DUMP, code))
 
     def _with_facts(self, ending: Ending) -> Ending:
         """The ending with what the shell said of the script."""
@@ -233,10 +291,20 @@ class Turn:
         if self._inner is not None:
             unwatch(self._loop, self._shell.sock.fileno())
             if fate == "waits":
-                shell.output, *rest = self._inner.leave()
-                if rest:
-                    (shell.side,) = rest
+                readers = self._inner.leave()
+                if self._apart:
+                    # The old pipe is with what holds it, or nothing does.
+                    for fd in readers:
+                        os.close(fd)
+                else:
+                    shell.output, *rest = readers
+                    if rest:
+                        (shell.side,) = rest
                 self._inner = None
+        if self._fifo is not None:
+            self._fifo.remove()
+            os.close(self._fifo.reader)
+            self._fifo = None
         self._keeper.turn_over(shell, fate, self._frame)
 
     # What the attending process tells.
@@ -271,7 +339,15 @@ class Turn:
             self._inner.signal(number)
 
     async def survivors(self) -> tuple[Survivor, ...]:
-        return await self._inner.survivors() if self._inner is not None else ()
+        found = await self._inner.survivors() if self._inner is not None else ()
+        self._left = tuple(self._named(one) for one in found)
+        return self._left
+
+    def _named(self, survivor: Survivor) -> Survivor:
+        """A part of the script that runs in the background by itself shows our text as its own: it is the script's."""
+        if not survivor.argv or not survivor.argv[-1].startswith(bootstrap.DRIVER[:DRIVER_SHOWN]):
+            return survivor
+        return replace(survivor, argv=(os.path.basename(self._command.shell), "-c", self._command.script))
 
     def pause(self) -> None:
         if self._inner is not None:
@@ -279,6 +355,10 @@ class Turn:
 
     async def keep(self, job: Mapping[str, Any] | None, *, adopt: int | None = None) -> None:
         assert self._inner is not None
+        if self._apart:
+            await self._inner.keep(job, adopt=adopt, apart=True)
+            self._finish("waits")
+            return
         if not self._over:
             # From here on the shell runs this one script: when it finds nobody to tell, it ends with its status.
             self._inner.tell_limits()
@@ -290,6 +370,9 @@ class Turn:
         return self._over
 
     def release(self) -> None:
+        if self._apart and not self._over and not self._left:
+            # What was left has ended meanwhile.
+            self._finish("waits")
         if not self._over:
             self._finish("stop")
             if self._inner is None:

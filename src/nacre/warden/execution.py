@@ -10,17 +10,20 @@ from __future__ import annotations
 import os
 import select
 import signal
+import socket
 import time
 
-from nacre.warden import children, wire
+from nacre.warden import children, marks, wire
 from nacre.warden.channel import Channel
 from nacre.warden.job import Job
+from nacre.warden.keeper import STATUS, Keeper
 from nacre.warden.memory import MemoryWatch
 from nacre.warden.start import Start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import NoReturn
 
     from nacre.warden.watch import JobWatch
     from nacre.warden.wire import Message
@@ -65,6 +68,8 @@ class Execution:
         """The raw wait status of the leader, once it has exited."""
         self._left = True
         """Whether any process of this command is left, zombies not counted."""
+        self._stays = True
+        """Whether any child is left, also of what keepers answer for: this process is their subreaper."""
         self._limit: float | None = None
         self._deadline: float | None = None
         self._announce_at: float | None = None
@@ -91,6 +96,14 @@ class Execution:
         """Those whose bytes nobody wants any more."""
         self._exit_at = 0.0
         self._last_output = 0.0
+        self._left_mark: int | None = None
+        """The mark of what the last turn of a session has left, until a keeper has it."""
+        self._given: set[int] = set()
+        """The marks of what earlier turns have left: their keepers answer for it."""
+        self._keepers: dict[int, socket.socket] = {}
+        """Those that still run, each with the way to tell it of ends."""
+        self._keeper: Keeper | None = None
+        """In the process that has become one: itself."""
 
     # Starting.
 
@@ -153,7 +166,7 @@ class Execution:
         while True:
             self._look_at_children()
             self._look_at_clock()
-            if self._reported and not self._left and not self._readers:
+            if self._reported and not self._stays and not self._readers:
                 break
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _CHILD_ENDED)
             for fd, _ in self._poll.poll(self._patience()):
@@ -256,19 +269,27 @@ class Execution:
         # One millisecond more, so that the loop does not spin just before a timer.
         return min(max(0.0, min(due) - time.monotonic()), PATIENCE_SECONDS) * 1000 + 1
 
-    def _look_at_children(self) -> None:
-        ended, self._left = children.reap()
+    def _collect(self) -> None:
+        """Reap what has ended, and find out whether anything of this command is left."""
+        ended, self._stays = children.reap()
         for pid in self._named.keys() & ended.keys():
             self._named[pid] = ended[pid]
         if self._status is None and self._leader in ended:
             self._leader_ended(ended[self._leader])
+        self._left = self._stays
+        if self._given:
+            self._tell_keepers(ended)
+            self._left = any(not children.is_zombie(pid) for pid in self._own())
+
+    def _look_at_children(self) -> None:
+        self._collect()
         if self._reported:
             return
         if self._why is not None:
             if not self._left:
                 self._report()
             elif self._killed:
-                children.signal_tree(os.getpid(), signal.SIGKILL)
+                self._kill()
             else:
                 self._ask_late_orphans()
         elif self._status is not None and self._job is None:
@@ -291,7 +312,7 @@ class Execution:
             self._kill_at = None
             self._killed = True
             self._give_up_at = now + KILL_SECONDS
-            children.signal_tree(os.getpid(), signal.SIGKILL)
+            self._kill()
         if self._give_up_at is not None and now >= self._give_up_at:
             self._give_up_at = None
             if not self._reported:
@@ -303,6 +324,8 @@ class Execution:
 
     def request_stop(self) -> None:
         """Stop it at the next turn of the loop: safe from a signal handler, which may interrupt any line here."""
+        if self._keeper is not None:
+            self._keeper.request_stop()
         self._stop_requested = True
 
     def _stop(self, why: str) -> None:
@@ -314,11 +337,26 @@ class Execution:
         self._announce_at = None
         self._kill_at = time.monotonic() + self._grace
         # Looked at first: what is forked from here on is late, whether the signal to the group reached it or not.
-        below = children.descendants(os.getpid())
+        below = self._own()
         self._asked = set(below)
-        self._signal_group(signal.SIGTERM)
-        self._signal_group(signal.SIGCONT)
-        self._ask(pid for pid in below if not self._in_group(pid))
+        if not self._given:
+            self._signal_group(signal.SIGTERM)
+            self._signal_group(signal.SIGCONT)
+            below = [pid for pid in below if not self._in_group(pid)]
+        self._ask(below)
+
+    def _own(self) -> list[int]:
+        """Every process below this one but the keepers, and what they answer for."""
+        below = children.descendants(os.getpid())
+        if not self._given:
+            return below
+        return [pid for pid in below if pid == self._leader or marks.mark_of(pid) not in self._given]
+
+    def _kill(self) -> None:
+        own = self._own()
+        parents = {os.getpid(), *own}
+        for pid in own:
+            children.signal_process(pid, signal.SIGKILL, parents=parents)
 
     def _ask(self, pids: Iterable[int]) -> None:
         parents = {os.getpid(), *self._asked}
@@ -332,11 +370,22 @@ class Execution:
         Asked at each round: a shell's child that has not reset its parent's traps yet does not hear it. What a living
         parent starts now is its way of ending (a trap that cleans up), and is left to it.
         """
-        self._ask(pid for pid in children.children_of(os.getpid()) or [] if pid not in self._asked)
+        late = [pid for pid in children.children_of(os.getpid()) or [] if pid not in self._asked]
+        self._ask(late if not self._given else set(late).intersection(self._own()))
 
     def _in_group(self, pid: int) -> bool:
         fields = children.stat_fields(pid)
         return len(fields) > 2 and int(fields[2]) == self._group
+
+    def _signal(self, number: int) -> None:
+        """Send a signal to the command's process group, or to those in it that are this command's."""
+        if not self._given:
+            self._signal_group(number)
+            return
+        own = self._own()
+        for pid in own:
+            if self._in_group(pid):
+                children.signal_process(pid, number, parents={os.getpid(), *own})
 
     def _signal_group(self, number: int) -> None:
         if not self._group:
@@ -349,6 +398,9 @@ class Execution:
 
     def _facts(self) -> Message:
         facts: Message = {"pid": self._leader, "why": self._why, "forced": self._killed, "limit": self._limit}
+        if self._given:
+            # This runner stays with what it keeps, and can serve no other command.
+            facts["stays"] = True
         if self._status is not None:
             code = os.waitstatus_to_exitcode(self._status)
             facts |= {"code": code} if code >= 0 else {"signal": -code}
@@ -359,7 +411,7 @@ class Execution:
         if self._why is not None and self._left:
             facts["unkillable"] = [
                 {"pid": pid, "state": children.state(pid), "argv": children.command_line(pid)}
-                for pid in children.descendants(os.getpid())
+                for pid in self._own()
                 if not children.is_zombie(pid)
             ]
         return facts
@@ -400,12 +452,13 @@ class Execution:
                 self._grace = message.get("grace", self._grace)
                 self._stop("stop")
             case "signal":
-                self._signal_group(message["number"])
+                self._signal(message["number"])
             case "survivors":
-                _, self._left = children.reap()
-                found = children.survivors(os.getpid()) if self._left else []
-                self._named = {int(str(one["pid"])): None for one in found}
-                self._channel.send({"event": "survivors", "left": self._left, "survivors": found})
+                self._name_survivors()
+            case "part":
+                self._part()
+            case "keep" if message.get("apart"):
+                self._keep_apart(message, fds)
             case "keep":
                 self._keep(message, fds)
 
@@ -418,6 +471,91 @@ class Execution:
         if self._limit is not None:
             self._deadline = began + self._limit
         self._announce_at = began + ANNOUNCE_SECONDS
+
+    def _name_survivors(self) -> None:
+        """Tell what is left beside the shell, which may wait for its next turn."""
+        self._collect()
+        shell = self._leader if self._status is None else 0
+        own = set(self._own())
+        found = [one for one in children.survivors(os.getpid()) if one["pid"] in own and one["pid"] != shell]
+        self._named = {int(str(one["pid"])): None for one in found}
+        answer = {"event": "survivors", "left": bool(found), "survivors": found, "stays": self._stays}
+        self._channel.send(answer)
+
+    def _part(self) -> None:
+        """Tell from now on what the session's shell starts from what it has left running."""
+        try:
+            self._left_mark = marks.renew(self._leader)
+        except OSError:
+            self._left_mark = None  # the caller then has the shell end, as everything below is one command's
+        self._channel.send({"event": "parted", "mark": self._left_mark})
+
+    def _keep_apart(self, message: Message, fds: list[int]) -> None:
+        """Give what a turn has left to a keeper of its own, and go on with the shell."""
+        mark = self._left_mark
+        try:
+            if mark is None:
+                raise ProcessLookupError("nothing was left")
+            job = None if message.get("job") is None else Job.open(message["job"])
+            near, far = socket.socketpair()
+            # A keeper has the mark of what it keeps, so that no later turn takes it for its own.
+            before = marks.put(mark)
+            child = os.fork()
+        except OSError as error:
+            for fd in fds:
+                os.close(fd)
+            reason = os.strerror(error.errno) if error.errno else str(error)
+            self._channel.send({"event": "kept", "pid": self._leader, "error": reason})
+            return
+        if child == 0:
+            self._become_keeper(mark, message, job, fds, far)
+        marks.put(before)
+        far.close()
+        near.settimeout(0)
+        self._keepers[child] = near
+        self._given.add(mark)
+        self._left_mark = None
+        for fd in fds if job is None else (*fds, job.lock, job.output.fd):
+            os.close(fd)
+
+    def _become_keeper(
+        self, mark: int, message: Message, job: Job | None, fds: list[int], link: socket.socket
+    ) -> NoReturn:
+        """In the child: follow what is left to its end, with nothing in hand that belongs to the session."""
+        status = 1
+        try:
+            keeper = self._keeper = Keeper(mark, message["grace"], link)
+            leader: int = message.get("adopt") or 0
+            keeper.follow(leader, self._named.get(leader))
+            answer: Message = {"event": "kept", "pid": leader}
+            if job is not None:
+                try:
+                    job.started(leader, runner=os.getpid())
+                except OSError as error:
+                    job = None
+                    answer["error"] = os.strerror(error.errno) if error.errno else str(error)
+            keeper.keep(job, fds, aside=message.get("aside", 0))
+            self._channel.send(answer)
+            keeper.close_all_others()
+            keeper.run()
+            status = 0
+        except Exception:  # noqa: BLE001 - the outermost frame of a process: say why, then end
+            import traceback
+
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+
+    def _tell_keepers(self, ended: dict[int, int]) -> None:
+        """Forget the keepers that have ended; tell the others what was collected here and may be theirs."""
+        for pid in self._keepers.keys() & ended.keys():
+            self._keepers.pop(pid).close()
+        for pid, status in ended.items():
+            for link in self._keepers.values():
+                try:
+                    link.send(STATUS.pack(pid, status))
+                except OSError:
+                    continue  # it is about to end, or asks the kernel
 
     def _keep(self, message: Message, fds: list[int]) -> None:
         """Read the pipes from now on: into a job's file, or away, so that survivors do not die of SIGPIPE."""

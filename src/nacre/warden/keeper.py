@@ -1,0 +1,266 @@
+"""A job made of what one turn of a session left running, while the session's shell goes on.
+
+The keeper is a process of its own below the session's runner: it has the job's lock, record and output file, and a
+death of its own costs one job. The runner stays the subreaper of shell and job; the mark of the turn tells the
+processes of the job from all others below it. Their ends are seen through pidfds, because the shell collects its
+children itself.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import signal
+import socket
+import struct
+import time
+
+from nacre.warden import children, marks
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nacre.warden.job import Job
+    from nacre.warden.wire import Message
+
+READ_BYTES = 256 * 1024
+# Between two looks for processes that were forked while the others were asked to end, and while they are killed.
+ASK_ROUND_SECONDS = 0.05
+KILL_ROUND_SECONDS = 0.005
+# How long SIGKILL may take before the job is reported as stopped with processes left.
+KILL_SECONDS = 0.75
+# How long the status of a process that has ended may take to arrive: until its parent has collected it.
+STATUS_SECONDS = 1.0
+STATUS_ROUND_SECONDS = 0.005
+# What the runner says: a process that it has collected, and its raw status.
+STATUS = struct.Struct("=ii")
+# ioctl PIDFD_GET_INFO, since Linux 6.15: with this bit the status of a collected process is in the last field.
+_GET_INFO = 0xC040FF0B
+_INFO_EXIT = 1 << 3
+_INFO_BYTES, _EXIT_CODE_AT = 64, 60
+
+
+class Keeper:
+    """Follows the processes of one mark to their end."""
+
+    def __init__(self, mark: int, grace: float, link: socket.socket) -> None:
+        """With the socket on which the runner tells of the processes that it has collected."""
+        self._runner = os.getppid()
+        self._mark = mark
+        self._grace = grace
+        self._link = link
+        self._wakeup, self._wakeup_end = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.set_wakeup_fd(self._wakeup_end, warn_on_full_buffer=False)
+        self._poll = select.poll()
+        self._poll.register(link, select.POLLIN)
+        self._poll.register(self._wakeup, select.POLLIN)
+        self._members: dict[int, int] = {}
+        """The living processes of the job, each with its pidfd."""
+        self._leader = 0
+        self._leader_handle = -1
+        self._status: int | None = None
+        self._status_by: float | None = None
+        """Until when the leader's status is waited for."""
+        self._job: Job | None = None
+        self._readers: list[int] = []
+        self._aside: set[int] = set()
+        self._stop_requested = False
+        self._why: str | None = None
+        self._kill_at: float | None = None
+        self._give_up_at: float | None = None
+        self._killed = False
+
+    def request_stop(self) -> None:
+        """Stop the job at the next turn of the loop: safe from a signal handler."""
+        self._stop_requested = True
+
+    def follow(self, leader: int, status: int | None) -> None:
+        """Watch the processes of the job from now on; the leader's status is the job's, if it is not known already."""
+        self._leader, self._status = leader, status
+        try:
+            self._leader_handle = os.pidfd_open(leader)
+        except OSError:
+            pass  # it was collected already
+        self._look()
+
+    def keep(self, job: Job | None, fds: list[int], *, aside: int) -> None:
+        """Read the pipes from now on: into the job's file, or away; the last `aside` of them always away."""
+        self._job = job
+        self._aside = set(fds[len(fds) - aside :])
+        for fd in fds:
+            os.set_blocking(fd, False)
+            self._readers.append(fd)
+            self._poll.register(fd, select.POLLIN)
+
+    def close_all_others(self) -> None:
+        """Close every descriptor that came from the runner and is not the job's."""
+        kept = {0, 1, 2, self._link.fileno(), self._wakeup, self._wakeup_end, self._leader_handle}
+        kept |= {*self._readers, *self._members.values()}
+        if self._job is not None:
+            kept |= {self._job.lock, self._job.output.fd}
+        for name in os.listdir("/proc/self/fd"):
+            if int(name) not in kept:
+                try:
+                    os.close(int(name))
+                except OSError:
+                    continue  # the listing's own
+
+    def run(self) -> None:
+        """Serve until no process of the job is left, then write its final status."""
+        while self._members or self._awaits_status():
+            for fd, _ in self._poll.poll(self._patience()):
+                if fd == self._wakeup:
+                    os.read(fd, 4096)
+                elif fd in self._readers:
+                    self._read(fd)
+                elif fd == self._link.fileno():
+                    self._hear()
+                else:
+                    self._ended(fd)
+            self._look_at_clock()
+        for fd in list(self._readers):
+            while self._read(fd):
+                pass
+        if self._job is not None:
+            self._job.finished(self._facts())
+
+    # Its processes.
+
+    def _below(self) -> list[int]:
+        """Every process of the job; where the runner is gone, those that are known and what is below them."""
+        roots = [self._runner] if os.getppid() == self._runner else list(self._members)
+        found = {pid for root in roots for pid in children.descendants(root)} | set(self._members)
+        return [pid for pid in found if pid != os.getpid() and marks.mark_of(pid) == self._mark]
+
+    def _look(self) -> None:
+        """Watch the processes of the job that are not watched yet."""
+        for pid in self._below():
+            if pid in self._members:
+                continue
+            try:
+                handle = os.pidfd_open(pid)
+            except OSError:
+                continue  # it was collected meanwhile
+            # Asked again now that the number cannot become another's.
+            if _has_ended(handle) or marks.mark_of(pid) != self._mark:
+                os.close(handle)
+                continue
+            self._members[pid] = handle
+            self._poll.register(handle, select.POLLIN)
+
+    def _ended(self, handle: int) -> None:
+        """Forget a process that has ended, and find what it has left behind."""
+        for pid, known in list(self._members.items()):
+            if known == handle:
+                del self._members[pid]
+                self._poll.unregister(handle)
+                os.close(handle)
+        self._look()
+        if not self._members:
+            # A process that was forked during the look is there in the next.
+            self._look()
+
+    def _awaits_status(self) -> bool:
+        """Whether the leader's status is still to come: it is there when the parent has collected the leader."""
+        if self._status is not None or self._why is not None:
+            return False
+        self._status = _collected_status(self._leader_handle)
+        now = time.monotonic()
+        if self._status_by is None:
+            self._status_by = now + STATUS_SECONDS
+        return self._status is None and now < self._status_by
+
+    def _hear(self) -> None:
+        """The statuses of processes that the runner has collected."""
+        data = self._link.recv(STATUS.size * 256)
+        if not data:
+            # Without its runner the job goes on; its processes are known, and what they start is below them.
+            self._poll.unregister(self._link)
+            return
+        for pid, status in STATUS.iter_unpack(data[: len(data) - len(data) % STATUS.size]):
+            if pid == self._leader and self._status is None:
+                self._status = status
+
+    # Time and death.
+
+    def _patience(self) -> float | None:
+        now = time.monotonic()
+        timers = [self._kill_at, self._give_up_at]
+        if not self._members:
+            timers.append(now + STATUS_ROUND_SECONDS)
+        if self._why is not None:
+            timers.append(now + (KILL_ROUND_SECONDS if self._killed else ASK_ROUND_SECONDS))
+        due = [timer for timer in timers if timer is not None]
+        return max(0.0, min(due) - now) * 1000 + 1 if due else None
+
+    def _look_at_clock(self) -> None:
+        now = time.monotonic()
+        if self._stop_requested and self._why is None:
+            self._why = "stop"
+            self._kill_at = now + self._grace
+            self._signal(signal.SIGTERM)
+            self._signal(signal.SIGCONT)
+        if self._kill_at is not None and now >= self._kill_at:
+            self._kill_at = None
+            self._killed = True
+            self._give_up_at = now + KILL_SECONDS
+        if self._killed:
+            self._signal(signal.SIGKILL)
+        if self._give_up_at is not None and now >= self._give_up_at:
+            # What even SIGKILL does not end is left to the runner.
+            for handle in self._members.values():
+                self._poll.unregister(handle)
+                os.close(handle)
+            self._members = {}
+
+    def _signal(self, number: int) -> None:
+        self._look()
+        for handle in self._members.values():
+            try:
+                signal.pidfd_send_signal(handle, number)
+            except (ProcessLookupError, PermissionError):
+                continue  # gone meanwhile, or it changed its user
+
+    def _facts(self) -> Message:
+        facts: Message = {"pid": self._leader, "why": self._why, "forced": self._killed, "limit": None}
+        if self._status is not None:
+            code = os.waitstatus_to_exitcode(self._status)
+            facts |= {"code": code} if code >= 0 else {"signal": -code}
+        return facts
+
+    # Its output.
+
+    def _read(self, fd: int) -> bool:
+        """Take what is there; False when there is nothing now."""
+        try:
+            data = os.read(fd, READ_BYTES)
+        except BlockingIOError:
+            return False
+        if not data:
+            self._poll.unregister(fd)
+            self._readers.remove(fd)
+            os.close(fd)
+            return False
+        if self._job is not None and fd not in self._aside:
+            self._job.output.feed(data)
+        return True
+
+
+def _has_ended(handle: int) -> bool:
+    """Whether the process has, with all its threads; collected or not."""
+    poll = select.poll()
+    poll.register(handle, select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def _collected_status(handle: int) -> int | None:
+    """The raw status of a process that its parent has collected; None before that, and where the kernel cannot tell."""
+    info = bytearray(_INFO_BYTES)
+    struct.pack_into("=Q", info, 0, _INFO_EXIT)
+    try:
+        fcntl.ioctl(handle, _GET_INFO, info)
+    except OSError:
+        return None
+    if not int(struct.unpack_from("=Q", info)[0]) & _INFO_EXIT:
+        return None
+    return int(struct.unpack_from("=i", info, _EXIT_CODE_AT)[0])
