@@ -193,6 +193,3 @@ def _forced(call: GitCall) -> str | None:
         if lowered.endswith(".push") and lowered.startswith("remote.") and value.startswith("+"):
             return "the remote is set to a forced refspec"
     return None
-
-
-__all__ = ["ADD_MESSAGE", "ADD_RULE", "PUSH_MESSAGE", "PUSH_RULE", "check_add", "check_push"]

@@ -9,17 +9,13 @@ from typing import Final
 
 from nacre.policy import machine_git, machine_services, machine_storage
 from nacre.policy.machine_storage import GIT_FILES, Check, critical, is_disk, is_storage, overwritten
-from nacre.policy.paths import (
-    critical_reason,
-    glob_covers_repository,
-    is_here_or_above,
-    is_whole_repository,
-)
+from nacre.policy.paths import critical_reason, glob_covers_repository, is_here_or_above, is_whole_repository
 from nacre.policy.removal import removal
 from nacre.script.alphabet import HOME, NETWORK, plain
 from nacre.script.finds import FindCall, find_call
 from nacre.script.inner import basename
 from nacre.script.invocation import Invocation, flags, operands
+from nacre.script.names import names
 from nacre.script.shells import SHELLS
 
 RULE: Final = "extended"
@@ -205,44 +201,22 @@ def _netcat(invocation: Invocation) -> str | None:
 
 _CHECKS: Final[dict[str, Check]] = {
     **machine_storage.CHECKS,
-    "find": _find,
-    "gfind": _find,
+    **dict.fromkeys(names("find gfind"), _find),
     "rm": _rm,
-    "chmod": _permissions,
-    "chown": _permissions,
-    "chgrp": _permissions,
-    "setfacl": _permissions,
-    "chattr": _permissions,
+    **dict.fromkeys(names("chmod chown chgrp setfacl chattr"), _permissions),
     "mv": _mv,
     "rsync": _rsync,
-    "tar": _archiver,
-    "gtar": _archiver,
-    "zip": _archiver,
-    "7z": _archiver,
-    "7za": _archiver,
-    "fd": _fd,
-    "fdfind": _fd,
-    "userdel": _account,
-    "deluser": _account,
-    "rimraf": _removes,
-    "trash": _removes,
-    "trash-put": _removes,
-    "gio": _removes,
-    "del-cli": _removes,
+    **dict.fromkeys(names("tar gtar zip 7z 7za"), _archiver),
+    **dict.fromkeys(names("fd fdfind"), _fd),
+    **dict.fromkeys(names("userdel deluser"), _account),
+    **dict.fromkeys(names("rimraf trash trash-put gio del-cli"), _removes),
     "kill": _kill,
-    "pkill": _pkill,
-    "killall": _pkill,
-    "killall5": _power,
-    "shutdown": _power,
-    "reboot": _power,
-    "halt": _power,
-    "poweroff": _power,
-    "init": _init,
-    "telinit": _init,
+    **dict.fromkeys(names("pkill killall"), _pkill),
+    **dict.fromkeys(names("killall5 shutdown reboot halt poweroff"), _power),
+    **dict.fromkeys(names("init telinit"), _init),
     "systemctl": _systemctl,
     "crontab": _crontab,
-    "nc": _netcat,
-    "ncat": _netcat,
+    **dict.fromkeys(names("nc ncat"), _netcat),
     "git": machine_git.check,
 }
 

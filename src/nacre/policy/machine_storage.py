@@ -11,6 +11,7 @@ from nacre.policy.paths import critical_reason
 from nacre.script.alphabet import is_opaque, plain
 from nacre.script.inner import basename
 from nacre.script.invocation import Invocation, operands
+from nacre.script.names import names
 
 Check: TypeAlias = Callable[[Invocation], str | None]
 _DISK: Final = re.compile(r"/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|md|dm-|loop|mem|kmem|port)\w*")
@@ -85,54 +86,22 @@ def _edits(invocation: Invocation) -> str | None:
 
 def _partition(invocation: Invocation) -> str | None:
     words = [plain(word) for word in invocation.argv[1:]]
-    changes = {
-        "mklabel",
-        "mkpart",
-        "rm",
-        "--zap-all",
-        "-Z",
-        "-o",
-        "--clear",
-        "luksFormat",
-        "erase",
-        "luksErase",
-        "destroy",
-        "format",
-        "sanitize",
-        "--zero-superblock",
-        "eraseDisk",
-        "eraseVolume",
-        "secureErase",
-        "--wipefs",
-        "--delete",
-    }
-    harmless = {
-        "-l",
-        "--list",
-        "-h",
-        "--help",
-        "print",
-        "-p",
-        "status",
-        "luksDump",
-        "luksOpen",
-        "open",
-        "close",
-        "luksClose",
-        "--print",
-        "--verify",
-        "--backup",
-        "--dump",
-        "--detail",
-        "--examine",
-        "info",
-        "eject",
-        "unmountDisk",
-    }
-    if changes & set(words):
+    changes = names(
+        """
+        mklabel mkpart rm --zap-all -Z -o --clear luksFormat erase luksErase destroy format sanitize
+        --zero-superblock eraseDisk eraseVolume secureErase --wipefs --delete
+        """
+    )
+    harmless = names(
+        """
+        -l --list -h --help print -p status luksDump luksOpen open close luksClose --print --verify --backup
+        --dump --detail --examine info eject unmountDisk
+        """
+    )
+    if not set(words).isdisjoint(changes):
         return "a disk would be partitioned anew"
     device = any(is_disk(word) for word in words)
-    return "a disk would be changed" if device and not harmless & set(words) else None
+    return "a disk would be changed" if device and set(words).isdisjoint(harmless) else None
 
 
 def _formats(invocation: Invocation) -> str | None:
@@ -160,42 +129,14 @@ def _destroyed(invocation: Invocation) -> str | None:
 
 
 CHECKS: Final[dict[str, Check]] = {
-    "unlink": _truncate,
-    "sed": _edits,
-    "gsed": _edits,
-    "perl": _edits,
+    **dict.fromkeys(names("unlink truncate"), _truncate),
+    **dict.fromkeys(names("sed gsed perl"), _edits),
     "dd": _dd,
-    "truncate": _truncate,
-    "shred": _shred,
-    "srm": _shred,
-    "wipe": _shred,
-    "tee": overwritten,
-    "cp": overwritten,
-    "install": overwritten,
-    "ln": overwritten,
-    "lvremove": _destroyed,
-    "vgremove": _destroyed,
-    "pvremove": _destroyed,
-    "zpool": _partition,
-    "zfs": _partition,
-    "mdadm": _partition,
-    "nvme": _partition,
-    "parted": _edits_table,
-    "fdisk": _edits_table,
-    "sfdisk": _edits_table,
-    "gdisk": _edits_table,
-    "sgdisk": _edits_table,
-    "cfdisk": _edits_table,
-    "cryptsetup": _partition,
-    "hdparm": _partition,
-    "diskutil": _partition,
-    "badblocks": _partition,
-    "mkfs": _formats,
-    "mke2fs": _formats,
-    "mkswap": _formats,
+    **dict.fromkeys(names("shred srm wipe"), _shred),
+    **dict.fromkeys(names("tee cp install ln"), overwritten),
+    **dict.fromkeys(names("lvremove vgremove pvremove"), _destroyed),
+    **dict.fromkeys(names("zpool zfs mdadm nvme cryptsetup hdparm diskutil badblocks"), _partition),
+    **dict.fromkeys(names("parted fdisk sfdisk gdisk sgdisk cfdisk"), _edits_table),
+    **dict.fromkeys(names("mkfs mke2fs mkswap blkdiscard newfs mkdosfs mkntfs"), _formats),
     "wipefs": _wipes,
-    "blkdiscard": _formats,
-    "newfs": _formats,
-    "mkdosfs": _formats,
-    "mkntfs": _formats,
 }

@@ -4,6 +4,7 @@ Most commands are: they pay neither for the reading nor, in a program that runs 
 """
 
 import re
+from collections.abc import Collection
 from typing import Final
 
 # Nothing here can expand, redirect input or name a program in another way, so a rule can only be about a program whose
@@ -16,6 +17,11 @@ _NAMED: Final = re.compile(
 )
 
 
-def is_plain(command: str) -> bool:
-    """Whether no default rule can concern the command."""
-    return _NOTHING_TO_EXPAND.fullmatch(command) is not None and _NAMED.search(command) is None
+_WORDS: Final = re.compile(r"""[^\s;|&()>"']+""")
+
+
+def is_plain(command: str, names: Collection[str] = ()) -> bool:
+    """Whether no default rule can concern the command; `names` are the functions and aliases of its shell."""
+    if _NOTHING_TO_EXPAND.fullmatch(command) is None or _NAMED.search(command) is not None:
+        return False
+    return not names or not any(word in names for word in _WORDS.findall(command))

@@ -17,6 +17,7 @@ from nacre.script.alphabet import HERE, HOME, PWD, clean, is_opaque
 from nacre.script.budget import DEFAULT_SECONDS, Budget
 from nacre.script.inner import basename
 from nacre.script.invocation import Invocation, Reading
+from nacre.script.known import ShellState
 from nacre.script.tree import UnreadableError
 from nacre.script.walk import read_script
 
@@ -44,13 +45,16 @@ class Surroundings:
     environment: dict[str, str]
     cwd: str | None
     home: str | None
+    state: ShellState | None
 
     def placed(self, invocation: Invocation) -> Invocation:
         """The invocation with literal paths to here and home written as what they are."""
         argv = tuple(self._placed_word(word) for word in invocation.argv)
-        resolved: tuple[str, ...] = ()
+        resolved = argv[1:]
         if argv and basename(argv[0]) in removal.PROGRAMS and not is_opaque(invocation.directory):
             resolved = tuple(self._placed_word(self._whole(word, invocation.directory)) for word in argv[1:])
+        if argv == invocation.argv and resolved == argv[1:]:
+            return invocation
         return replace(invocation, argv=argv, resolved=resolved)
 
     def _whole(self, word: str, directory: str) -> str:
@@ -66,9 +70,8 @@ class Surroundings:
         if not word.startswith("/"):
             return word
         # The longer of the two first: a project below the home is the current directory before it is a part of that.
-        places = sorted(((self.home or "", HOME), (self.cwd or "", PWD)), key=lambda place: -len(place[0].rstrip("/")))
-        for path, mark in places:
-            place = path.rstrip("/")
+        home, cwd = ((self.home or "").rstrip("/"), HOME), ((self.cwd or "").rstrip("/"), PWD)
+        for place, mark in (home, cwd) if len(home[0]) >= len(cwd[0]) else (cwd, home):
             if place and (word + "/").startswith(place + "/"):
                 return mark + word[len(place) :]
             above = word.rstrip("/")
@@ -93,19 +96,22 @@ def review(
     environment: Mapping[str, str] | None = None,
     cwd: str | None = None,
     home: str | None = None,
+    state: ShellState | None = None,
     seconds: float = DEFAULT_SECONDS,
 ) -> Verdict:
     """Judge a command before it runs.
 
     `environment` holds variables of the tool's environment whose values may be used to resolve `$NAME`; `cwd` and
-    `home` are the absolute paths that literal paths are compared with.
+    `home` are the absolute paths that literal paths are compared with; `state` is what the shell that runs it has
+    defined by then.
     """
     try:
-        if not policy.rules and policy.profile == "default" and is_plain(command):
+        names = state.names if state is not None else ()
+        if not policy.rules and policy.profile == "default" and is_plain(command, names):
             return ALLOWED
         # Where the command runs is `cwd`; the caller's own variables may name another place.
         known = {name: value for name, value in (environment or {}).items() if name not in ("PWD", "OLDPWD")}
-        surroundings = Surroundings(known, cwd, home)
+        surroundings = Surroundings(known, cwd, home, state)
         return _review(command, policy, surroundings, Budget(seconds))
     except UnreadableError as exc:
         return unchecked(str(exc))
@@ -131,7 +137,8 @@ def _review(command: str, policy: Policy, surroundings: Surroundings, budget: Bu
 
 
 def _judge(command: str, policy: Policy, surroundings: Surroundings, budget: Budget) -> Verdict:
-    reading = read_script(clean(command), budget=budget, environment=surroundings.environment)
+    known, state = surroundings.environment, surroundings.state
+    reading = read_script(clean(command), budget=budget, environment=known, state=state)
     if surroundings.cwd is not None or surroundings.home is not None:
         reading = replace(reading, invocations=tuple(surroundings.placed(item) for item in reading.invocations))
     denial = built_in_verdict(reading)

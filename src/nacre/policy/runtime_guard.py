@@ -9,24 +9,16 @@ from typing import Final
 from nacre.policy.removal import removal
 from nacre.script.alphabet import is_known, is_opaque
 from nacre.script.invocation import Invocation
+from nacre.script.known import ShellState
+from nacre.script.names import names
 from nacre.script.tree import UnreadableError
 from nacre.script.walk import read_script
+from nacre.script.wrapper_table import WRAPPERS, Options
 
-# Wrappers whose words are known to the shell when it calls them: letters of options with a value, operands to skip.
+# Wrappers whose words are known to the shell when it calls them.
 _CHECKED_WRAPPERS: Final = {
-    "sudo": ("aCcDghpRrtTUu", 0),
-    "doas": ("Cu", 0),
-    "env": ("uCS", 0),
-    "nice": ("n", 0),
-    "ionice": ("cn", 0),
-    "nohup": ("", 0),
-    "timeout": ("ks", 1),
-    "stdbuf": ("ioe", 0),
-    "setsid": ("", 0),
-    "busybox": ("", 0),
-    "flock": ("wE", 1),
-    "chrt": ("", 1),
-    "taskset": ("", 1),
+    name: WRAPPERS.get(name, Options("wE", operands=1))
+    for name in names("sudo doas env nice ionice nohup timeout stdbuf setsid busybox flock chrt taskset")
 }
 # Wrappers that add the words themselves: rm is replaced by a bash that checks them.
 _FEEDING_WRAPPERS: Final = frozenset(("xargs", "find"))
@@ -161,10 +153,10 @@ _FEEDER: Final = """function {name} {{ __nacre_feeding {name} "$@"; }}
 """
 
 
-def runtime_guard(command: str) -> str | None:
-    """The prologue that this command needs, or None."""
+def runtime_guard(command: str, state: ShellState | None = None) -> str | None:
+    """The prologue that this command needs in a shell that knows the state, or None."""
     try:
-        reading = read_script(command)
+        reading = read_script(command, state=state)
     except UnreadableError:
         # The review refuses it; there is nothing to guard.
         return None
@@ -190,8 +182,8 @@ def _prologue(calls: list[Invocation]) -> str:
     if checked:
         texts.append(_CHECKED)
         for name in checked:
-            letters, operands = _CHECKED_WRAPPERS[name]
-            texts.append(_WRAPPER.format(name=name, letters=letters, operands=operands))
+            options = _CHECKED_WRAPPERS[name]
+            texts.append(_WRAPPER.format(name=name, letters=options.short, operands=options.operands))
     feeding = sorted(_FEEDING_WRAPPERS & via)
     if feeding:
         texts.append(_FEEDING)

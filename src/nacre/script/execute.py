@@ -61,6 +61,8 @@ def execute(walk: "Walk", argv: tuple[str, ...], call: "Call", *, lookup: Lookup
         raise UnreadableError("an option is too long")
     name = plain(argv[0]).replace(OUTSIDE, "")
     scope = walk.scope
+    if walk.state is not None and name not in walk.taken:
+        walk.take_over(name)
     if "/" in name and any(char in argv[0] for char in "*?["):
         # `/bin/r?`: the glob would be replaced by the programs it finds.
         for known in (known for known in _SOUGHT if matches(basename(argv[0]), known)):

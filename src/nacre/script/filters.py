@@ -30,13 +30,6 @@ def _base64(text: str, words: Argv) -> str | None:
         return UNKNOWN
 
 
-def _base32(text: str, words: Argv) -> str | None:
-    try:
-        return base64.b32decode(re.sub(r"\s", "", text)).decode("utf-8", "replace")
-    except (binascii.Error, ValueError):
-        return UNKNOWN
-
-
 def _xxd(text: str, words: Argv) -> str | None:
     if not any("r" in word for word in words if word.startswith("-")):
         return None
@@ -146,7 +139,6 @@ FILTERS: Final[dict[str, Callable[[str, Argv], str | None]]] = {
     "rev": lambda text, _: "\n".join(line[::-1] for line in text.split("\n")),
     "tac": lambda text, _: "\n".join(reversed(text.rstrip("\n").split("\n"))) + "\n",
     "base64": _base64,
-    "base32": _base32,
     "xxd": _xxd,
     "openssl": _openssl,
     "tr": _tr,

@@ -18,6 +18,7 @@ from nacre.script.effects import Effects
 from nacre.script.execute import execute
 from nacre.script.inner import basename
 from nacre.script.invocation import Invocation, Reading
+from nacre.script.known import IDENTIFIERS, WORDS, ShellState
 from nacre.script.known_programs import NOT_RUNNING_OTHERS
 from nacre.script.parser import second_reading
 from nacre.script.reader import read
@@ -34,6 +35,8 @@ _MAX_UNROLLED: Final = 32
 _MAX_ITERATIONS: Final = 2_000
 # A loop that shifts its arguments is walked again with those that remain.
 _MAX_SHIFTING_ROUNDS: Final = 8
+# A longer function is not an agent's; as one of the user's own it is taken for a program.
+_MAX_FUNCTION: Final = 20_000
 # Texts that go into filters that are not followed.
 _MAX_MADE: Final = 8
 # Code that takes its text from outside.
@@ -70,8 +73,11 @@ class Call:
 class Walk(Effects):
     """The state of one walk."""
 
-    def __init__(self, budget: Budget, scope: Scope) -> None:
+    def __init__(self, budget: Budget, scope: Scope, state: ShellState | None = None) -> None:
         super().__init__(budget, scope)
+        self.state = state
+        self.taken: set[str] = set()
+        self.source: str | None = None
         self.found: list[Invocation] = []
         self.output: list[str] = []
         self.stdin: str | None = None
@@ -89,6 +95,31 @@ class Walk(Effects):
         self.last_argv: tuple[str, ...] = ()
         self.made: list[str] = []
         self.hidden: tuple[int, int] | None = None
+
+    # What the session has defined.
+
+    def take_over(self, text: str) -> None:
+        """Define what the text names and the session has defined, and what these definitions name in turn."""
+        state = self.state
+        texts = [text] if state is not None else []
+        while texts and state is not None:
+            text = texts.pop()
+            for name in {*IDENTIFIERS.findall(text), *WORDS.findall(text)} - self.taken:
+                variable, function, alias = (of.get(name) for of in (state.variables, state.functions, state.aliases))
+                if variable is None and function is None and alias is None:
+                    continue
+                self.taken.add(name)
+                if variable is not None:
+                    found = len(self.found)
+                    self.walk(read(clean(variable), self.budget))
+                    del self.found[found:]
+                if function is not None and len(function) <= _MAX_FUNCTION:
+                    program = read(clean(function), self.budget)
+                    # The definition itself is the first and the last step.
+                    self.scope.functions[name] = (Function(program, 1, max(len(program.steps) - 1, 1)),)
+                if alias is not None:
+                    self.scope.aliases[name] = alias
+                texts += [definition[:_MAX_FUNCTION] for definition in (variable, function, alias) if definition]
 
     # What words need.
 
@@ -362,6 +393,7 @@ class Walk(Effects):
             self.scope.positional = (tuple(settled(word) for word in positional),)
             self.scope.assign("0", (wrapper,))
         self.output, self.stdin = [], call.stdin
+        self.take_over(text)
         program = read(plain(text), self.budget)
         self.background = self.background or program.background
         self.walk(program)
@@ -394,10 +426,14 @@ class Walk(Effects):
         self.calling.append(name)
         outer, positional = self.output, self.scope.positional
         outer_stdin, self.stdin = self.stdin, call.stdin if call.stdin is not None else self.stdin
+        outer_span = self.span
         self.output = []
         for body in self.scope.functions[name]:
             self.scope.positional = (tuple(settled(word) for word in argv[1:]),)
+            # A place in another text than the command says nothing.
+            self.span = outer_span if body.program.source is self.source else call.span
             self.walk(body.program, body.first, body.last)
+        self.span = outer_span
         printed = "".join(self.output)
         self.output, self.scope.positional, self.stdin = outer, positional, outer_stdin
         self.calling.pop()
@@ -428,12 +464,28 @@ def _requoted(word: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def read_script(source: str, *, budget: Budget | None = None, environment: dict[str, str] | None = None) -> Reading:
-    """Read a script and find everything it would start."""
+def read_script(
+    source: str,
+    *,
+    budget: Budget | None = None,
+    environment: dict[str, str] | None = None,
+    state: ShellState | None = None,
+) -> Reading:
+    """Read a script, in a shell that knows the state, and find everything it would start."""
     budget = budget if budget is not None else Budget()
     source = clean(source)
-    walk = Walk(budget, Scope(environment=environment or {}))
+    walk = Walk(budget, Scope(environment=environment or {}), state)
+    if state is not None:
+        # `cd -` and every word that is split need variables that are not named.
+        usual = "\\t\\n" in state.variables.get("IFS", "\\t\\n")
+        walk.take_over(f"{source}{'' if usual else ' IFS'}{' OLDPWD' if 'cd -' in source else ''} BASH_ENV ENV")
+        if state.arguments:
+            walk.walk(read(f"set -- {clean(state.arguments)}", budget))
+            walk.found.clear()
+        else:
+            walk.scope.positional = ((),)
     program = read(source, budget)
+    walk.source = program.source
     walk.walk(program)
     if program.damage:
         walk._read_again(program)

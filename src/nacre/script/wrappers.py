@@ -6,7 +6,9 @@ machine and are not looked through.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from nacre.script import feeders, sessions
@@ -162,14 +164,9 @@ def _bwrap(argv: tuple[str, ...]) -> Inner:
     return Inner((rest,) if rest else ())
 
 
-def _gdb(argv: tuple[str, ...]) -> Inner:
-    at = next((i for i, word in enumerate(argv) if plain(word) == "--args"), None)
-    return Inner((argv[at + 1 :],) if at is not None and argv[at + 1 :] else ())
-
-
-def _lldb(argv: tuple[str, ...]) -> Inner:
-    at = next((i for i, word in enumerate(argv) if plain(word) == "--"), None)
-    return Inner((argv[at + 1 :],) if at is not None and argv[at + 1 :] else ())
+def _after(mark: str, argv: tuple[str, ...]) -> Inner:
+    at = next((i for i, word in enumerate(argv) if plain(word) == mark), len(argv))
+    return Inner((argv[at + 1 :],) if argv[at + 1 :] else ())
 
 
 def _sg(argv: tuple[str, ...]) -> Inner:
@@ -204,7 +201,7 @@ def _arch(argv: tuple[str, ...]) -> Inner:
     return inner
 
 
-_SPECIAL: Final = {
+_SPECIAL: Final[dict[str, Callable[[tuple[str, ...]], Inner]]] = {
     "sudo": _sudo,
     "env": _env,
     "command": _command,
@@ -225,8 +222,8 @@ _SPECIAL: Final = {
     "fd": feeders.fd,
     "fdfind": feeders.fd,
     "bwrap": _bwrap,
-    "gdb": _gdb,
-    "lldb": _lldb,
+    "gdb": partial(_after, "--args"),
+    "lldb": partial(_after, "--"),
     **dict.fromkeys(
         ("xterm", "uxterm", "gnome-terminal", "konsole", "alacritty", "kitty", "xfce4-terminal", "terminator"),
         sessions.terminal,
