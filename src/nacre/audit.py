@@ -56,7 +56,7 @@ class AuditLog:
     def _write(self, line: bytes) -> os.stat_result:
         if self._fd is None:
             self._fd = _open(self._path)
-        os.write(self._fd, line)
+        _write_all(self._fd, line)
         return os.fstat(self._fd)
 
     def _turn_over(self, fd: int) -> str | None:
@@ -75,6 +75,43 @@ class AuditLog:
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
+
+
+def append_line(state_dir: str | os.PathLike[str], entry: Mapping[str, Any]) -> str | None:
+    """Write one line for a process that writes only one; a failure is returned in words. The log is not turned over."""
+    try:
+        fd = _open(os.path.join(state_dir, NAME))
+        try:
+            _write_all(fd, _encode(entry).encode("ascii") + b"\n")
+        finally:
+            os.close(fd)
+    except OSError as error:
+        return f"{FAILURE}: {error.strerror}"
+    return None
+
+
+def has_end(state_dir: str | os.PathLike[str], entry: Mapping[str, Any]) -> bool:
+    """Whether the log has the end of this job already; looked for without reading every line."""
+    marker = _encode({name: entry[name] for name in ("event", "jobId", "startedAt")})[1:-1].encode("ascii")
+    log = os.path.join(state_dir, NAME)
+    for path in (log, f"{log}.1"):
+        try:
+            with open(path, "rb", opener=_reader) as file:
+                if any(marker in line for line in file):
+                    return True
+        except OSError:
+            continue
+    return False
+
+
+def _write_all(fd: int, line: bytes) -> None:
+    """Write a line; on a disk that fills up in the middle, raise.
+
+    What was written then stays: others may have written behind it. A reader finds the next entry in the same line.
+    """
+    written = os.write(fd, line)
+    while written < len(line):
+        written += os.write(fd, line[written:])
 
 
 def _turn_over(path: str, fd: int) -> bool:
@@ -111,10 +148,18 @@ def entries(state_dir: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
             open(path, encoding="ascii", errors="replace", opener=_reader) as file,
         ):
             for line in file:
-                with contextlib.suppress(ValueError):
-                    entry = json.loads(line)
-                    if isinstance(entry, dict):
-                        yield entry
+                entry = _decode(line)
+                if entry is not None:
+                    yield entry
+
+
+def _decode(line: str) -> dict[str, Any] | None:
+    # A write that a full disk cut off is followed by the next entry in the same line; quotes within one are escaped.
+    for text in (line, line[max(0, line.rfind('{"time":')) :]):
+        with contextlib.suppress(ValueError):
+            entry = json.loads(text)
+            return entry if isinstance(entry, dict) else None
+    return None
 
 
 def _reader(path: str, flags: int) -> int:

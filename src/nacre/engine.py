@@ -24,16 +24,15 @@ from nacre.dataclass import dataclass, replace
 from nacre.errors import (
     ArtifactError,
     BackendUnavailableError,
-    DeniedError,
     NacreError,
 )
 from nacre.execution.capture import Capture, Passthrough, is_cut
-from nacre.execution.entry import entry_of, measures
+from nacre.execution.entry import entry_of, failure_of, measures
 from nacre.execution.run import Run
 from nacre.execution.stages import hidden_failure
 from nacre.execution.summary import notices_of, outcome_of, producers_ending
 from nacre.output.capture import EVERYTHING, Captured, Selection
-from nacre.planning.plan import Plan, plan
+from nacre.planning.plan import Plan, plan, redactor_for
 from nacre.policy.approval import Approver, approve, is_guarded, judge
 from nacre.policy.verdict import Verdict
 from nacre.process import AtOnce, Backend, Begun, Ending, LocalBackend
@@ -149,7 +148,11 @@ class Engine:
 
     async def prepare(self, request: ShellRequest, profile: Profile, *, cwd: str) -> Plan:
         """Judge the command as it was written, then decide how it runs; raises before anything is started."""
-        planned = self._plan(request, profile, cwd=cwd)
+        try:
+            planned = self._plan(request, profile, cwd=cwd)
+        except NacreError as error:
+            self.log_refusal(profile.contract, request.command, cwd, error)
+            raise
         if is_guarded(profile, self.settings.policy):
             try:
                 waited = await approve(
@@ -160,8 +163,8 @@ class Engine:
                     cwd=planned.command.cwd,
                     timeout=planned.limit,
                 )
-            except DeniedError as error:
-                self.log(profile, planned, {"outcome": "denied", "rule": error.rule})
+            except (NacreError, asyncio.CancelledError) as error:
+                self.log_failure(profile, planned, error)
                 raise
             if waited and planned.limit is not None:
                 left = max(planned.limit - waited, LEAST_SECONDS)
@@ -234,8 +237,8 @@ class Engine:
             if backend is not None:
                 return await self._run(backend, planned, profile, sinks)
             return await self._run_somewhere(planned, profile, sinks)
-        except NacreError as error:
-            self.log(profile, planned, {"outcome": "not started", "error": str(error)})
+        except (NacreError, asyncio.CancelledError) as error:
+            self.log_failure(profile, planned, error)
             raise
 
     async def run_in(
@@ -251,8 +254,8 @@ class Engine:
         try:
             place = await enter(session, planned)
             return await self._run_begun(place, planned, profile, Sinks(live, passthrough))
-        except NacreError as error:
-            self.log(profile, planned, {"outcome": "not started", "error": str(error)})
+        except (NacreError, asyncio.CancelledError) as error:
+            self.log_failure(profile, planned, error)
             raise
 
     def capture(
@@ -313,9 +316,9 @@ class Engine:
                 if ending.left:
                     await run.settle()
                     await run.let_go()
-            except asyncio.CancelledError:
+            except asyncio.CancelledError as error:
                 outputs, _ = capture.outputs(keep_all=False)
-                self.log(profile, planned, {"outcome": "stopped", **measures(run.elapsed, outputs)})
+                self.log_failure(profile, planned, error, **measures(run.elapsed, outputs))
                 raise
             finally:
                 run.release()
@@ -437,6 +440,26 @@ class Engine:
         }
         return self._audit.append(entry)
 
+    def log_failure(self, profile: Profile, planned: Plan, error: BaseException, **facts: Any) -> None:
+        """Log that a call came to nothing, unless a frame below has logged the same error."""
+        if not _is_logged(error):
+            self.log(profile, planned, {**failure_of(error, planned.redactor), **facts})
+
+    def log_refusal(self, contract: str, command: str, cwd: str, error: BaseException) -> None:
+        """The same for a call that was refused before it was planned."""
+        if _is_logged(error):
+            return
+        environ = environment() if self._environ is None else self._environ
+        redactor = redactor_for(environ, self.settings.environment)
+        entry = {
+            "time": time.time(),
+            "contract": contract,
+            "command": redactor.redact_text(command),
+            "cwd": cwd,
+            **failure_of(error, redactor),
+        }
+        self._audit.append(entry)
+
     def _prune_artifacts(self) -> None:
         """Hold the store to its age and size: when it has grown, but seldom, because every artifact is looked at."""
         now = time.monotonic()
@@ -449,6 +472,17 @@ class Engine:
             self.artifacts.prune(
                 max_age_seconds=settings.artifact_days * 86400, max_total_bytes=settings.artifact_store_bytes
             )
+
+
+# Set on an exception whose call is in the log: it passes several frames that would log it.
+_LOGGED = "nacre_logged"
+
+
+def _is_logged(error: BaseException) -> bool:
+    """Whether a frame below has logged it; from now on it counts as logged."""
+    known = error.__dict__.get(_LOGGED, False)
+    error.__dict__[_LOGGED] = True
+    return bool(known)
 
 
 async def enter(session: Session, planned: Plan) -> SessionBackend:

@@ -16,6 +16,7 @@ from typing import Any, Literal
 from nacre.engine import Engine, enter
 from nacre.errors import BackendError, JobError, NacreError
 from nacre.execution.capture import Capture, Nowhere
+from nacre.execution.entry import measures
 from nacre.execution.event import happened
 from nacre.execution.live import LiveTail
 from nacre.execution.run import Run
@@ -83,8 +84,8 @@ async def run_or_keep(
             return await _run(engine, place, planned, profile, capture, patience)
         finally:
             place.close()
-    except NacreError as error:
-        engine.log(profile, planned, {"outcome": "not started", "error": str(error)})
+    except (NacreError, asyncio.CancelledError) as error:
+        engine.log_failure(profile, planned, error)
         raise
     finally:
         capture.close()
@@ -108,8 +109,9 @@ async def _run(
         elif patience.until is not None and not waited.happened:
             notices.append(f"the command ended before this happened: {patience.until}")
         result = await _finish(engine, run, planned, profile, capture, backend.notice)
-    except asyncio.CancelledError:
-        engine.log(profile, planned, {"outcome": "stopped", "durationMs": round(run.elapsed * 1000, 3)})
+    except asyncio.CancelledError as error:
+        outputs, _ = capture.outputs(keep_all=False)
+        engine.log_failure(profile, planned, error, **measures(run.elapsed, outputs))
         raise
     finally:
         run.release()
@@ -267,8 +269,8 @@ async def start_in_background(
         planned = replace(planned, command=replace(planned.command, prologue=prologue))
     try:
         pid, directory, ended, problems = await _start_job(engine, planned, profile)
-    except NacreError as error:
-        engine.log(profile, planned, {"outcome": "not started", "error": str(error)})
+    except (NacreError, asyncio.CancelledError) as error:
+        engine.log_failure(profile, planned, error)
         raise
     job_id = directory.name
     problem = engine.log(profile, planned, {"outcome": "background", "jobId": job_id, "pid": pid})

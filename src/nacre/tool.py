@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import os
 import weakref
 from collections.abc import AsyncGenerator, Collection, Mapping
@@ -205,7 +206,22 @@ class Tool:
             self.engine.settings_notices_told(self._session_key)
             return contract.present(result)
         except NacreError as error:
+            self._log_refusal(arguments, error)
             return replace(contract.refuse(error), refusal=error)
+        except asyncio.CancelledError as error:
+            self._log_refusal(arguments, error)
+            raise
+
+    def _log_refusal(self, arguments: object, error: BaseException) -> None:
+        """Log a call that has no result, unless the engine has."""
+        try:
+            engine = self.engine
+        except NacreError:
+            # Without settings there is no log; the answer says what is wrong with them.
+            return
+        command = arguments.get("command", arguments.get("commands")) if isinstance(arguments, Mapping) else None
+        text = command if isinstance(command, str) else "" if command is None else json.dumps(command, default=str)
+        engine.log_refusal(self.contract, text, self.cwd, error)
 
     def _restart(self) -> Reply:
         session = self.engine.known_session(self._session_key)

@@ -291,7 +291,7 @@ async def test_a_timeout_whose_output_could_not_be_kept_does_not_claim_that_ther
 @pytest.mark.parametrize("command", ["", "   ", "\n\t\n"])
 async def test_an_empty_command_is_an_error_and_nothing_is_started(home: Path, command: str) -> None:
     assert await call(command) == {"error": "empty command: field 'command' is blank, give a shell command"}
-    assert logged(home) == []
+    assert [entry["outcome"] for entry in logged(home)] == ["notStarted"]
 
 
 @pytest.mark.parametrize(
@@ -337,7 +337,7 @@ async def test_a_shell_that_cannot_be_given_its_environment_is_an_error_and_logg
     )
     assert await call("true") == {"error": message}
     (entry,) = logged(home)
-    assert (entry["command"], entry["outcome"], entry["error"]) == ("true", "not started", message)
+    assert (entry["command"], entry["outcome"], entry["error"]) == ("true", "notStarted", message)
 
 
 # Guard.

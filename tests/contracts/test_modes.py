@@ -140,7 +140,8 @@ async def test_unknown_fields_and_modes_are_refused_with_a_clear_message(
     """REQ-BASH-006: invalid combinations cannot be said, and what cannot be understood is not run."""
     async with Tool("modes") as tool:
         assert await tool.call(arguments) == Reply(text=message, is_error=True, details={})
-    assert not home.exists()
+    (entry,) = audit.entries(home)
+    assert (entry["outcome"], entry["error"]) == ("notStarted", message)
 
 
 # REQ-BASH-001: execution and truncation.

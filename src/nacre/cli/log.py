@@ -25,12 +25,19 @@ def main(namespace: argparse.Namespace) -> int:
     return 0
 
 
+# Outcomes as a text spells them; `timedout` is what earlier versions wrote.
+_WORDS = {"timedOut": "timed out", "timedout": "timed out", "notStarted": "not started"}
+
+
 def _line(entry: dict[str, Any]) -> str:
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.get("time", 0)))
     code = entry.get("exitCode")
-    status = entry.get("outcome", "?") if code is None else f"{entry.get('outcome', '?')} {code}"
+    outcome = entry.get("outcome", "?")
+    outcome = _WORDS.get(outcome, outcome)
+    status = outcome if code is None else f"{outcome} {code}"
     took = f"{entry['durationMs'] / 1000:.2f}s" if "durationMs" in entry else "-"
     size = (entry.get("stdoutBytes") or 0) + (entry.get("stderrBytes") or 0)
     # json.dumps shows control and direction characters escaped, so that a line cannot disguise itself.
     command = json.dumps(entry.get("command", ""))
-    return f"{when}  {entry.get('contract', '?'):<9} {status:<12} {took:>8} {size:>10} B  {command}"
+    job = f"  ({entry['jobId']})" if "jobId" in entry else ""
+    return f"{when}  {entry.get('contract', '?'):<9} {status:<12} {took:>8} {size:>10} B  {command}{job}"

@@ -191,21 +191,25 @@ class Capture:
         self._redactors = []
         whole = spill.window.whole
         result = spill.finish()
-        artifact, problem = result.artifact, None
-        if whole is not None:
-            _write_new(path, whole)
-        elif artifact is not None:
-            # The job's file takes the artifact's place.
-            # Loaded here: it brings every kind of compression along.
-            import shutil
+        window, artifact, problem = spill.window, result.artifact, None
+        try:
+            if whole is not None:
+                _write_new(path, whole)
+            elif artifact is not None:
+                # The job's file takes the artifact's place.
+                # Loaded here: it brings every kind of compression along.
+                import shutil
 
-            shutil.copyfile(self._store.plain_path(artifact.id), path)
-            os.chmod(path, 0o600)
-            self._store.remove(artifact.id)
-        else:
-            window = spill.window
-            problem = f"{human_size(window.omitted_bytes)} of the output so far could not be kept: {result.error}"
-            _write_new(path, window.head + f"\n[… {problem} …]\n".encode() + window.tail)
+                shutil.copyfile(self._store.plain_path(artifact.id), path)
+                os.chmod(path, 0o600)
+                self._store.remove(artifact.id)
+            else:
+                problem = f"{human_size(window.omitted_bytes)} of the output so far could not be kept: {result.error}"
+                _write_new(path, window.head + f"\n[… {problem} …]\n".encode() + window.tail)
+        except (OSError, ArtifactError) as error:
+            # A full disk costs the output so far, not the command.
+            reason = error.strerror if isinstance(error, OSError) else error
+            problem = f"the output so far ({human_size(window.total_bytes)}) could not be kept: {reason}"
         return held, problem
 
     def _flush(self) -> None:

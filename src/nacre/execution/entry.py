@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from nacre.errors import DeniedError, InterceptedError
+from nacre.output.redact import Redactor
 from nacre.result import Output, ShellResult
+
+
+def outcome_word(outcome: object) -> str:
+    """An outcome as data spells it: exited, signalled, timedOut, stopped, lost."""
+    name = type(outcome).__name__
+    return name[0].lower() + name[1:]
 
 
 def entry_of(result: ShellResult) -> dict[str, Any]:
     """The facts of a result for the log: sizes, never content."""
     output, stderr = result.output, result.stderr
     entry: dict[str, Any] = {
-        "outcome": type(result.outcome).__name__.lower(),
+        "outcome": outcome_word(result.outcome),
         "exitCode": result.exit_code,
         "durationMs": round(result.elapsed * 1000, 3),
         "stdoutBytes": output.total_bytes,
@@ -26,6 +35,17 @@ def entry_of(result: ShellResult) -> dict[str, Any]:
     if artifacts:
         entry["artifacts"] = artifacts
     return entry
+
+
+def failure_of(error: BaseException, redactor: Redactor) -> dict[str, Any]:
+    """Why a call has no result, for the log."""
+    if isinstance(error, DeniedError):
+        return {"outcome": "denied", "rule": error.rule}
+    if isinstance(error, InterceptedError):
+        return {"outcome": "denied", "rule": "interceptor", "tool": error.tool}
+    if isinstance(error, asyncio.CancelledError):
+        return {"outcome": "stopped"}
+    return {"outcome": "notStarted", "error": redactor.redact_text(str(error))}
 
 
 def measures(elapsed: float, outputs: Sequence[Output]) -> dict[str, Any]:

@@ -311,7 +311,7 @@ def _settle(directory: Path, found: dict[str, Any]) -> Job:
             # Its runner may have met the same, and not have been killed at all.
             reason = f"lost: its end could not be recorded: {error.strerror}"
             return Job(directory, found | {"reason": f"{reason}; its exit status is unknown"})
-    problem = None if found.get("closed") else record.finish(str(directory), found)
+    problem = None if found.get("closed") else record.finish(str(directory), found, recovering=True)
     return Job(directory, found, problem)
 
 

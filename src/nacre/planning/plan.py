@@ -118,6 +118,11 @@ def _surroundings(environ: Mapping[str, str], settings: EnvironmentSettings) -> 
     return made
 
 
+def redactor_for(environ: Mapping[str, str], settings: EnvironmentSettings) -> Redactor:
+    """Knows the values that a filtered environment leaves out, for texts that belong to no plan."""
+    return _surroundings(environ, settings).redactor
+
+
 _NOTHING_HIDDEN = Redactor.empty()
 # The environment that nacre itself runs from is not the user's.
 _OWN_VENV = sys.prefix if sys.prefix != sys.base_prefix else None

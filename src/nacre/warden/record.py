@@ -153,13 +153,13 @@ def spell_duration(seconds: float) -> str:
     return f"{seconds:g}s"
 
 
-def finish(directory: str, record: Record) -> str | None:
+def finish(directory: str, record: Record, *, recovering: bool = False) -> str | None:
     """Write what a final status asks for beside the record, each exactly once; what could not be written, in words.
 
     The final record is on disk before, `closed` is set after. A nacre that recovers a job whose runner died in between,
     or met a full disk, tells by the files whether something was written.
     """
-    problem = _complete_output(directory, record)
+    problem = _complete_output(directory, record) or _log_end(directory, record, recovering=recovering)
     if problem is None:
         try:
             write(directory, record | {"closed": True})
@@ -190,3 +190,43 @@ def _complete_output(directory: str, record: Record) -> str | None:
     finally:
         os.close(fd)
     return None
+
+
+def _log_end(directory: str, record: Record, *, recovering: bool) -> str | None:
+    """Write the line about the job's end to the log of its state directory."""
+    # Loaded by a runner whose job has ended: what it costs is not held for long.
+    from nacre import audit
+
+    state_dir = os.path.dirname(os.path.dirname(directory))
+    entry = end_entry(record)
+    if recovering and audit.has_end(state_dir, entry):
+        return None
+    return audit.append_line(state_dir, entry)
+
+
+# A job's states in its record, which keeps the spelling of its version, and the outcomes of every other surface.
+OUTCOMES = {"killed": "signalled", "timed_out": "timedOut"}
+
+
+def end_entry(record: Record) -> Record:
+    """The end of a job as the log has it: facts and sizes, never content."""
+    started, ended = record.get("startedAt", 0.0), record.get("endedAt", 0.0)
+    number = record.get("signal")
+    entry = {
+        "time": ended,
+        "contract": record.get("contract"),
+        "command": record.get("command", ""),
+        "cwd": record.get("cwd"),
+        "outcome": OUTCOMES.get(record["state"], record["state"]),
+        "exitCode": record.get("exitCode") if number is None else 128 + number,
+        "durationMs": round((ended - started) * 1000, 3),
+        "stdoutBytes": record.get("outputBytes"),
+        "stderrBytes": None,
+        "event": "end",
+        "jobId": record["id"],
+        "startedAt": started,
+    }
+    if record["state"] == "lost":
+        entry["error"] = record.get("reason")
+    notices = [record[name] for name in ("outputError",) if record.get(name)]
+    return entry | {"notices": notices} if notices else entry
