@@ -63,7 +63,8 @@ async def test_a_warden_that_is_killed_in_the_middle_is_replaced_for_those_who_w
     await nacre.run("true", settings=CONTAINED)
     tasks = [asyncio.create_task(nacre.run("echo hi", settings=CONTAINED)) for _ in range(40)]
     await asyncio.sleep(0)
-    (zygote,) = children.children_of(os.getpid()) or []
+    (guardian,) = children.children_of(os.getpid()) or []
+    (zygote,) = children.children_of(guardian) or []
     os.kill(zygote, signal.SIGKILL)
     done = await asyncio.gather(*tasks, return_exceptions=True)
     said = [one for one in done if isinstance(one, nacre.ShellResult)]

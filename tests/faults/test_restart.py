@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from outside import Program, alive, end, eventually, nacre, with_argument
+from outside import Program, alive, eventually, nacre, with_argument
 
 from nacre import Exited, Lost, Tool, run
 from nacre.contracts.modes import Modes
@@ -174,7 +174,7 @@ async def test_runner_killed_in_mid_command_is_lost_and_never_success(sleeper: s
         result = await task
     assert isinstance(result.outcome, Lost)
     assert (result.ok, result.exit_code, result.text) == (False, None, "seen\n")
-    end(*with_argument(sleeper))
+    await asyncio.to_thread(eventually, lambda: not with_argument(sleeper), "the end of the command")
     assert (await run("echo next")).outcome == Exited(0)
 
 
@@ -188,25 +188,19 @@ async def test_runner_killed_in_mid_command_reads_as_an_error(contract: str, sle
             reply = await task
     assert reply.is_error
     assert "how the command ended is not known" in reply.text
-    end(*with_argument(sleeper))
+    await asyncio.to_thread(eventually, lambda: not with_argument(sleeper), "the end of the command")
 
 
 async def test_case_73_runner_of_a_job_killed_makes_the_job_lost(home: Path, sleeper: str) -> None:
     details = await start_job(f"echo up; sleep {sleeper}")
-    record = JobTable(home).get(details["jobId"]).record
-    os.kill(record["runnerPid"], signal.SIGKILL)
-    await asyncio.to_thread(eventually, lambda: not alive(record["runnerPid"]), "the end of the runner")
-    job = JobTable(home).get(details["jobId"])
-    if job.running:
-        assert job.note is not None
-        assert "exit status will be unknown" in job.note
-        end(details["pid"], *with_argument(sleeper))
+    await asyncio.to_thread(eventually, lambda: with_argument(sleeper), "the sleeper")
+    os.kill(JobTable(home).get(details["jobId"]).record["runnerPid"], signal.SIGKILL)
     job = await asyncio.to_thread(ended, home, details["jobId"])
     assert job.state == "lost"
-    assert completion(job).startswith("lost: its runner was killed") or "its exit status is unknown" in completion(job)
+    assert completion(job) == "error: lost: its runner was killed, its exit status is unknown"
     JobTable(home).list()
     assert completion(job)
-    end(*with_argument(sleeper))
+    await asyncio.to_thread(eventually, lambda: not with_argument(sleeper), "the end of the job")
 
 
 async def test_warden_killed_between_calls_is_replaced(sleeper: str) -> None:

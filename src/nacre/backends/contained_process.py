@@ -6,9 +6,7 @@ The caller keeps the reading ends of the pipes, so output never passes through t
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
-import signal
 import socket
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -23,7 +21,8 @@ from nacre.backends.wardens import warden
 from nacre.command import SIDE_FD, Command
 from nacre.errors import BackendUnavailableError, StartError
 from nacre.process import SIDE, Ending, Listener, Survivor
-from nacre.warden import children, wire
+from nacre.warden import wire
+from nacre.warden.record import TERMINATED
 
 # How long the far side may take to answer a question about a finished command.
 ANSWER_SECONDS = 1.0
@@ -48,7 +47,6 @@ class ContainedProcess:
         self._unheard = unheard
         """Whether nobody took the request."""
         self._pid: int | None = None
-        self._pid_start: int | None = None
         self._answer: asyncio.Future[dict[str, Any]] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._rests = False
@@ -195,7 +193,6 @@ class ContainedProcess:
                 self._exited(message)
             case "started":
                 self._pid = message["pid"]
-                self._pid_start = children.start_time(message["pid"])
                 self._listener.started(message["pid"])
             case "survivors" | "kept":
                 self._pid = message.get("pid", self._pid)
@@ -228,18 +225,20 @@ class ContainedProcess:
         # What the command wrote before it ended is in the pipe already: it belongs before the exit.
         self.drain()
         why = message["why"]
+        terminated = why == "terminated"
         self._listener.exited(
             Ending(
                 pid=message["pid"],
-                code=message.get("code"),
-                signal=message.get("signal"),
-                why="timeout" if why == "timeout" else None if why is None else "stop",
+                code=None if terminated else message.get("code"),
+                signal=None if terminated else message.get("signal"),
+                why="timeout" if why == "timeout" else None if why is None or terminated else "stop",
                 forced=message["forced"],
                 stages=tuple(message.get("stages", ())),
                 refused=tuple(message.get("refused", ())),
                 out_of_memory=message.get("outOfMemory", False),
                 left=message["left"],
                 unkillable=tuple(_survivor(entry) for entry in message.get("unkillable", ())),
+                lost=TERMINATED if terminated else None,
             )
         )
 
@@ -257,16 +256,7 @@ class ContainedProcess:
             elif self._unheard:
                 self._listener.failed(StartError("cannot start the command: its runner ended before it was asked"))
             else:
-                self._end_orphans()
                 self._listener.exited(Ending(pid=self._pid, lost=reason))
-
-    def _end_orphans(self) -> None:
-        """The runner that would have ended the command is gone: end what can still be told to be its own."""
-        if self._pid is None or children.start_time(self._pid) != self._pid_start:
-            return
-        for pid in [*children.descendants(self._pid), self._pid]:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
 
     # Controls.
 

@@ -200,7 +200,7 @@ class JobTable:
         if job.running:
             runner = job.record.get("runnerPid")
             if job.note is None and isinstance(runner, int):
-                _signal(runner, job.record.get("runnerStart"), signal.SIGTERM)
+                _signal(runner, job.record.get("runnerStart"), record.STOP_SIGNAL)
             else:
                 _signal(job.record["pid"], job.record.get("pidStart"), signal.SIGKILL)
         return job

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 # More than these files have; a larger buffer would be more pages of memory.
 _SMALL_BYTES = 8192
@@ -25,6 +26,14 @@ _SMALL_BYTES = 8192
 def become_subreaper() -> bool:
     """Adopt orphaned descendants from now on; False where the system has no such thing."""
     return prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def die_with_parent(parent: int) -> None:
+    """Have the kernel kill this process, and the program that it becomes, when its parent ends."""
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        # It ended before.
+        os._exit(128 + signal.SIGKILL)
 
 
 def read_bytes(path: str) -> bytes:
@@ -104,6 +113,15 @@ def _walk(root: int, below: Callable[[int], list[int]]) -> list[int]:
                 seen.add(child)
                 found.append(child)
                 pending.append(child)
+    return found
+
+
+def direct_children() -> list[int]:
+    """The children of this process, zombies too; none of their pids is freed before this process reaps it."""
+    me = os.getpid()
+    found = children_of(me)
+    if found is None:
+        return [pid for pid in _scan_below(me) if stat_fields(pid)[1:2] == [str(me)]]
     return found
 
 

@@ -77,10 +77,10 @@ class Execution:
         """When a spare that nobody has used is given up; its caller stops using it well before."""
         self._grace = 0.0
         self._why: str | None = None
-        """Why it is being stopped: timeout, stop, caller gone; None while it is not."""
+        """Why it is being stopped: timeout, stop, terminated, caller gone; None while it is not."""
         self._asked: set[int] = set()
         """The processes that were there, and were asked to end, when the ladder began."""
-        self._stop_requested = False
+        self._stop_requested: str | None = None
         self._kill_at: float | None = None
         self._give_up_at: float | None = None
         self._killed = False
@@ -146,8 +146,7 @@ class Execution:
         self._job.running(self._leader, runner=os.getpid())
         self._last_output = watch.last_output
         self._attend(watch.readers)
-        if watch.stop_requested:
-            self.request_stop()
+        self._stop_requested = watch.stop_requested
 
     # The loop.
 
@@ -303,9 +302,9 @@ class Execution:
         if self._spare_until is not None and now >= self._spare_until:
             self._spare_until = None
             self._stop("idle")
-        if self._stop_requested:
-            self._stop_requested = False
-            self._stop("stop")
+        if self._stop_requested is not None:
+            why, self._stop_requested = self._stop_requested, None
+            self._stop(why)
         if self._deadline is not None and now >= self._deadline and self._status is None:
             self._stop("timeout")
         if self._kill_at is not None and now >= self._kill_at:
@@ -322,11 +321,11 @@ class Execution:
 
     # Ending.
 
-    def request_stop(self) -> None:
+    def request_stop(self, why: str) -> None:
         """Stop it at the next turn of the loop: safe from a signal handler, which may interrupt any line here."""
         if self._keeper is not None:
-            self._keeper.request_stop()
-        self._stop_requested = True
+            self._keeper.request_stop(why)
+        self._stop_requested = why
 
     def _stop(self, why: str) -> None:
         """Begin the ladder: TERM (and CONT, for what is stopped) to everything, KILL after the grace."""

@@ -196,6 +196,8 @@ def final_state(facts: Record, *, producer: int | None = None) -> Record:
     common = {"exitCode": None, "signal": None, "signalName": None, "stages": facts.get("stages", [])}
     if facts["why"] == "timeout":
         return common | {"state": "timed_out", "timeout": facts["limit"]}
+    if facts["why"] == "terminated":
+        return common | {"state": "lost", "reason": f"lost: {record.TERMINATED}"}
     if facts["why"] is not None:
         return common | {"state": "stopped"}
     if "signal" in facts:

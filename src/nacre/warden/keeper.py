@@ -64,15 +64,15 @@ class Keeper:
         self._job: Job | None = None
         self._readers: list[int] = []
         self._aside: set[int] = set()
-        self._stop_requested = False
+        self._stop_requested: str | None = None
         self._why: str | None = None
         self._kill_at: float | None = None
         self._give_up_at: float | None = None
         self._killed = False
 
-    def request_stop(self) -> None:
+    def request_stop(self, why: str) -> None:
         """Stop the job at the next turn of the loop: safe from a signal handler."""
-        self._stop_requested = True
+        self._stop_requested = why
 
     def follow(self, leader: int, status: int | None) -> None:
         """Watch the processes of the job from now on; the leader's status is the job's, if it is not known already."""
@@ -174,7 +174,7 @@ class Keeper:
         """The statuses of processes that the runner has collected."""
         data = self._link.recv(STATUS.size * 256)
         if not data:
-            # Without its runner the job goes on; its processes are known, and what they start is below them.
+            # The warden ends all that a killed runner was the subreaper of; this process tells the end of its job.
             self._poll.unregister(self._link)
             return
         for pid, status in STATUS.iter_unpack(data[: len(data) - len(data) % STATUS.size]):
@@ -195,8 +195,8 @@ class Keeper:
 
     def _look_at_clock(self) -> None:
         now = time.monotonic()
-        if self._stop_requested and self._why is None:
-            self._why = "stop"
+        if self._stop_requested is not None and self._why is None:
+            self._why = self._stop_requested
             self._kill_at = now + self._grace
             self._signal(signal.SIGTERM)
             self._signal(signal.SIGCONT)

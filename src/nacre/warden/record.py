@@ -12,6 +12,7 @@ import errno
 import fcntl
 import json
 import os
+import signal
 import stat
 
 TYPE_CHECKING = False
@@ -30,6 +31,10 @@ OUTPUT = "output"
 # the job's pipeline.
 FIRST_BYTES = 1024
 RESERVE_BYTES = 4096
+# Asks a job's runner to stop it. Not SIGTERM, which others send too.
+STOP_SIGNAL = signal.SIGUSR1
+# Of a command whose runner was sent a SIGTERM.
+TERMINATED = "another process sent SIGTERM to its runner, which stopped the command"
 
 
 def write(directory: str, record: Record, *, by: str = RESERVE) -> None:

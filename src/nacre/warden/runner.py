@@ -117,14 +117,20 @@ def serve(first: First) -> None:
 _current: Execution | JobWatch | None = None
 
 
-def terminate(*_: object) -> None:
-    """What SIGTERM does: `nacre jobs stop` reaches a job's runner by it, from any process of the same user.
+def stop(*_: object) -> None:
+    """What STOP_SIGNAL does: `nacre jobs stop` reaches a job's runner by it, from any process of the same user.
 
-    The zygote sets this handler, so that a runner need not.
+    The zygote sets this handler and the next, so that a runner need not.
     """
+    if _current is not None:
+        _current.request_stop("stop")
+
+
+def terminate(*_: object) -> None:
+    """What SIGTERM does, which nacre never sends to a runner: the command ends, and the reason is told."""
     if _current is None:
         os._exit(128 + signal.SIGTERM)
-    _current.request_stop()
+    _current.request_stop("terminated")
 
 
 def _execute(execution: Execution) -> bool:

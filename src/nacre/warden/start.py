@@ -6,14 +6,18 @@ the directory, which may not even answer, is entered by the runner.
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import signal
 
-from nacre.warden import launch, spare
+from nacre.warden import children, launch, spare
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import NoReturn
+
     from nacre.warden.channel import Channel
     from nacre.warden.wire import Message
 
@@ -56,9 +60,13 @@ class Start:
         return "outlives" in self.request
 
     @property
+    def _is_session(self) -> bool:
+        return "session" in self.request
+
+    @property
     def waits(self) -> bool:
         """Whether the shell waits for its script, and for its limits: one started in advance, or a session's."""
-        return self.is_spare or "session" in self.request
+        return self.is_spare or self._is_session
 
     def prepare(self) -> bool:
         """Make ready what the start needs; on failure say why, and give everything back."""
@@ -95,27 +103,56 @@ class Start:
                 # A hung file system can hold us until the caller has been told that nothing was started.
                 raise ConnectionAbortedError
             step = "shell"
-            self.leader = os.posix_spawn(
-                prepared.path,
-                prepared.argv,
-                self._env,
-                file_actions=self._actions,
-                setsid=True,
-                setsigmask=(),
-                setsigdef=ignored_signals(),
-            )
+            self.leader = self._fork_shell(prepared) if self._is_session else self._spawn_shell(prepared)
             if self.is_spare:
                 step = "spare"
                 self._offer(prepared)
         except (OSError, ValueError) as error:
             self._failed(step, error)
             return False
-        if "session" in self.request:
+        if self._is_session:
             _, self._scripts, self._socket = self._ends()
             self._fds = [fd for fd in self._fds if fd not in (self._scripts, self._socket)]
         self._give_back()
         prepared.close_inherited()
         return True
+
+    def _spawn_shell(self, prepared: launch.Launch) -> int:
+        return os.posix_spawn(
+            prepared.path,
+            prepared.argv,
+            self._env,
+            file_actions=self._actions,
+            setsid=True,
+            setsigmask=(),
+            setsigdef=ignored_signals(),
+        )
+
+    def _fork_shell(self, prepared: launch.Launch) -> int:
+        """Start a shell that dies with this process; posix_spawn, which is quicker, cannot do that."""
+        reader, writer = os.pipe()
+        runner = os.getpid()
+        try:
+            leader = os.fork()
+            if leader == 0:
+                try:
+                    children.die_with_parent(runner)
+                    become_shell(prepared, self._actions, self._env)
+                except OSError as error:
+                    os.write(writer, str(error.errno or errno.EIO).encode())
+                finally:
+                    os._exit(1)
+            os.close(writer)
+            writer = -1
+            # The child's end closes at the exec.
+            if failure := os.read(reader, 16):
+                os.waitpid(leader, 0)
+                raise OSError(int(failure), os.strerror(int(failure)))
+        finally:
+            os.close(reader)
+            if writer >= 0:
+                os.close(writer)
+        return leader
 
     def _offer(self, prepared: launch.Launch) -> None:
         """Hand the caller the ways to a spare; one that cannot be reached is of no use."""
@@ -164,6 +201,23 @@ class Start:
         for fd in self._fds:
             os.close(fd)
         self._fds = []
+
+
+def become_shell(prepared: launch.Launch, actions: list[launch.FileAction], env: Mapping[bytes, bytes]) -> NoReturn:
+    """In a forked child: what posix_spawn does for others. Raises OSError when the shell cannot be started."""
+    os.setsid()
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    for number in ignored_signals():
+        signal.signal(number, signal.SIG_DFL)
+    for action in actions:
+        match action:
+            case (os.POSIX_SPAWN_OPEN, fd, path, flags, mode):
+                os.dup2(os.open(path, flags, mode), fd)
+            case (os.POSIX_SPAWN_DUP2, fd, same) if fd == same:
+                os.set_inheritable(fd, True)  # noqa: FBT003 - positional in the library
+            case (os.POSIX_SPAWN_DUP2, fd, other):
+                os.dup2(fd, other)
+    os.execve(prepared.path, prepared.argv, env)
 
 
 @functools.cache

@@ -10,19 +10,17 @@ from __future__ import annotations
 import marshal
 import os
 import select
-import signal
 import socket
 import time
 
-from nacre.warden import launch, wire
+from nacre.warden import children, launch, wire
 from nacre.warden.channel import receive_fds
 from nacre.warden.execution import PATIENCE_SECONDS, READ_BYTES, drain_wakeups
 from nacre.warden.job import Job, JobOutput, hidden_forms
-from nacre.warden.start import ignored_signals
+from nacre.warden.start import become_shell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import NoReturn
 
     from nacre.warden.channel import Channel
@@ -57,17 +55,18 @@ class JobWatch:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self.last_output = 0.0
-        self.stop_requested = False
+        self.stop_requested: str | None = None
 
-    def request_stop(self) -> None:
+    def request_stop(self, why: str) -> None:
         """Have it stopped: from a signal handler, whose signal also wakes the poll."""
-        self.stop_requested = True
+        self.stop_requested = why
 
     def start(self, env: dict[bytes, bytes], body: bytes, fds: list[int]) -> bool:
         """Start it as the request says; False when that failed, and the caller was told why."""
         # Each stream has both its ends here.
         writers, self.readers = fds[: len(fds) // 2], fds[len(fds) // 2 :]
         pair: tuple[socket.socket, ...] = ()
+        runner = os.getpid()
         try:
             near, far = pair = socket.socketpair()
             self.leader = os.fork()
@@ -79,6 +78,7 @@ class JobWatch:
             self._channel.send({"event": "failed", "step": "process", "errno": error.errno, "reason": str(error)})
             return False
         if self.leader == 0:
+            children.die_with_parent(runner)
             near.close()
             _become_shell(self._channel, env, body, writers, far)
         far.close()
@@ -116,7 +116,7 @@ class JobWatch:
         poll = select.poll()
         for fd in (channel.sock.fileno(), wakeup, *self.readers):
             poll.register(fd, select.POLLIN)
-        while not self.stop_requested and (self.deadline is None or time.monotonic() < self.deadline):
+        while self.stop_requested is None and (self.deadline is None or time.monotonic() < self.deadline):
             for fd, _ in poll.poll(self._patience()):
                 if fd in self.readers:
                     if not self._copy(fd):
@@ -176,7 +176,8 @@ def _become_shell(
         step = "files"
         _hand_over(request, prepared, far)
         step = "shell"
-        _exec(prepared, writers, launch.received_environment(request, env), request)
+        env = launch.environment(prepared, launch.received_environment(request, env), request)
+        become_shell(prepared, launch.file_actions(prepared, writers, request), env)
     except Exception as error:  # noqa: BLE001 - the outermost frame of a process: say why, then end
         number = error.errno if isinstance(error, OSError) else None
         if step == "files":
@@ -205,19 +206,3 @@ def _hand_over(request: Message, prepared: launch.Launch, far: socket.socket) ->
     plan = len(plan).to_bytes(4, "big") + plan
     sent = socket.send_fds(far, [plan], [job.lock, job.output.fd, *notes])
     far.sendall(plan[sent:])
-
-
-def _exec(prepared: launch.Launch, writers: list[int], env: Mapping[bytes, bytes], request: Message) -> NoReturn:
-    os.setsid()
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    for number in ignored_signals():
-        signal.signal(number, signal.SIG_DFL)
-    for action in launch.file_actions(prepared, writers, request):
-        match action:
-            case (os.POSIX_SPAWN_OPEN, fd, path, flags, mode):
-                os.dup2(os.open(path, flags, mode), fd)
-            case (os.POSIX_SPAWN_DUP2, fd, same) if fd == same:
-                os.set_inheritable(fd, True)  # noqa: FBT003 - positional in the library
-            case (os.POSIX_SPAWN_DUP2, fd, other):
-                os.dup2(fd, other)
-    os.execve(prepared.path, prepared.argv, launch.environment(prepared, env, request))

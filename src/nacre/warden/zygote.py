@@ -1,7 +1,9 @@
 """The warden's first process: forks runners on demand for one calling program, and ends with it.
 
 One small heap, frozen before the first fork, so that a runner costs little more than its stack. It never runs a
-command itself and holds none of its caller's descriptors; runners that keep jobs live on without it.
+command itself and holds none of its caller's descriptors. It answers for its runners: one that is stopped goes on, and
+the command of one that is killed is ended. So it stays for as long as a runner keeps a job. A runner goes on without
+it.
 """
 
 from __future__ import annotations
@@ -14,11 +16,12 @@ import signal
 import socket
 import sys
 
-from nacre.warden import children, runner, wire
+from nacre.warden import children, guardian, naming, runner, wire
 from nacre.warden.channel import Channel
 from nacre.warden.launch import received_environment
 from nacre.warden.memory import counter
 from nacre.warden.privacy import become_unreadable
+from nacre.warden.record import STOP_SIGNAL
 from nacre.warden.rehearsal import rehearse
 from nacre.warden.start import ignored_signals
 
@@ -36,27 +39,32 @@ QUIET_SECONDS = 0.005
 
 
 def main(control_fd: int) -> NoReturn:
-    # The intermediate ends at once, so the warden is nobody's child to wait for.
+    # The intermediate ends at once, so the caller has no child to wait for.
     if os.fork():
         os._exit(0)
     os.chdir("/")
     # A crash of an agent's command is a result, not a reason to write gigabytes into its directory.
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     control = socket.socket(fileno=control_fd)
-    children.become_subreaper()
     become_unreadable()
     # A host may block signals; a runner that never heard of its children's ends would miss them.
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    signal.signal(signal.SIGCHLD, _reap_runners)
-    signal.signal(signal.SIGTERM, runner.terminate)
-    global _zygote
-    _zygote = os.getpid()
+    naming.find_arguments()
     # What every runner asks for once is worked out here, in memory that they share.
     ignored_signals()
     counter()
     gc.collect()
     gc.freeze()
     gc.disable()
+    # With all of that in memory that the two share.
+    guards = guardian.split_off(control_fd)
+    naming.rename(b"nacre-warden")
+    children.become_subreaper()
+    signal.signal(signal.SIGCHLD, _reap_runners)
+    signal.signal(signal.SIGTERM, runner.terminate)
+    signal.signal(STOP_SIGNAL, runner.stop)
+    global _zygote
+    _zygote = os.getpid()
     # Until this is said, nothing that was asked for can have been started.
     control.send(READY)
     channel = Channel(control)
@@ -70,7 +78,7 @@ def main(control_fd: int) -> NoReturn:
             rehearsed = True
         bodies = channel.frames()
         if not channel.open:
-            os._exit(0)
+            _outlive_caller(channel, guards)
         for body in bodies:
             if wire.starts_job(body) and b'"env":' not in body:
                 # What is written here between two forks is no longer shared with the runner before, which a job keeps
@@ -130,9 +138,20 @@ _zygote = 0
 
 
 def _reap_runners(*_: object) -> None:
-    """Collect runners as they end. A runner inherits this, and looks for its own children at its own time."""
+    """Answer for runners that end or are stopped. A runner inherits this, and looks for its own at its own time."""
     if os.getpid() == _zygote:
-        children.reap()
+        guardian.look()
+
+
+def _outlive_caller(control: Channel, guards: int) -> NoReturn:
+    """Stay for the jobs of a caller that is gone, and end with the last of them."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    control.sock.close()
+    guardian.outlive()
+    if os.getppid() == guards:
+        # A guardian that was stopped ends too.
+        os.kill(guards, signal.SIGCONT)
+    os._exit(0)
 
 
 def _refuse(sock: socket.socket, error: OSError) -> None:
@@ -141,6 +160,7 @@ def _refuse(sock: socket.socket, error: OSError) -> None:
 
 
 def _become_runner(control: Channel, first: runner.First) -> NoReturn:
+    naming.rename(b"nacre-runner")
     control.sock.close()
     # Of requests that have come since, for other runners.
     for fd in control.take_fds():

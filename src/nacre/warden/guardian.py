@@ -1,0 +1,94 @@
+"""What happens when a process of the far side is stopped or killed: it goes on, or what it answered for is ended.
+
+Every process of the far side has the session of the warden's first process, and every command has one of its own, which
+no process can leave for the far side's. So a child with another session is an orphan of a runner that was killed.
+Runners are children of the zygote; the zygote is a child of the guardian, which does nothing but wait. It has a process
+group of its own, and ends the commands when the zygote and the runners are killed together.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from nacre.warden import children, naming
+
+
+def split_off(control_fd: int) -> int:
+    """Go on as a child of a guardian; returns the guardian's pid. The guardian never returns."""
+    guardian = os.getpid()
+    children.become_subreaper()
+    if os.fork():
+        naming.rename(b"nacre-guardian")
+        # It ends by itself, when nothing is left to answer for.
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        # The caller hears of the zygote's end by the end of this socket.
+        os.close(control_fd)
+        outlive()
+        os._exit(0)
+    os.setpgid(0, 0)
+    return guardian
+
+
+def outlive() -> None:
+    """Wait until no child is left, and answer for all of them meanwhile."""
+    end_orphans()
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WUNTRACED)
+        except ChildProcessError:
+            return
+        _answer_for(pid, status)
+
+
+_looking = _missed = False
+
+
+def look() -> None:
+    """The same for what has happened until now, without waiting: from a signal handler.
+
+    A signal that comes meanwhile interrupts this function. If it reaped, a pid could be freed before it is signalled.
+    """
+    global _looking, _missed
+    _missed = True
+    if _looking:
+        return
+    _looking = True
+    while _missed:
+        _missed = False
+        while (found := _next_change()) is not None:
+            _answer_for(*found)
+    _looking = False
+
+
+def _next_change() -> tuple[int, int] | None:
+    try:
+        pid, status = os.waitpid(-1, os.WUNTRACED | os.WNOHANG)
+    except ChildProcessError:
+        return None
+    return (pid, status) if pid else None
+
+
+def _answer_for(pid: int, status: int) -> None:
+    if os.WIFSTOPPED(status):
+        # Not reaped, so the pid is still the child's.
+        os.kill(pid, signal.SIGCONT)
+    else:
+        end_orphans()
+
+
+def end_orphans() -> None:
+    """Kill every child of another session, and all below it.
+
+    What is forked meanwhile becomes a child of this process when its parent ends, and is found then.
+    """
+    session = os.getsid(0)
+    for pid in children.direct_children():
+        try:
+            if os.getsid(pid) == session:
+                continue
+        except ProcessLookupError:
+            continue
+        children.signal_tree(pid, signal.SIGKILL)
+        os.kill(pid, signal.SIGKILL)

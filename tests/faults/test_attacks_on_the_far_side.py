@@ -1,0 +1,251 @@
+"""Commands that stop or kill the processes that contain them: the call comes back, and nothing of them lives on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from outside import Program, alive, end, eventually, nacre, with_argument
+
+from nacre import Lost, Session, Tool, run
+from nacre.backends.spares import spares
+from nacre.jobs.table import Job, JobTable
+from nacre.warden import children
+
+GRACE_SECONDS = 0.3
+
+
+@pytest.fixture(autouse=True)
+def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NACRE_GRACE_SECONDS", str(GRACE_SECONDS))
+
+
+@pytest.fixture(autouse=True)
+def no_stopped_process() -> Iterator[None]:
+    """No process below the test is left stopped."""
+    yield
+    stopped = [pid for pid in children.descendants(os.getpid()) if children.state(pid) == "T"]
+    for pid in stopped:
+        os.kill(pid, signal.SIGCONT)
+    assert not stopped
+
+
+def ended(home: Path, job_id: str) -> Job:
+    def final() -> Job | None:
+        job = JobTable(home).get(job_id)
+        return job if not job.running and job.record.get("closed") else None
+
+    return eventually(final, f"the end of {job_id}")
+
+
+async def gone(sleeper: str) -> None:
+    await asyncio.to_thread(eventually, lambda: not with_argument(sleeper), "the end of the command")
+
+
+async def one_shot(command: str, timeout: float) -> tuple[str, str]:
+    result = await run(command, timeout=timeout)
+    return type(result.outcome).__name__, result.text
+
+
+async def with_spare(command: str, timeout: float) -> tuple[str, str]:
+    for _ in range(3):
+        await run("true")
+    await asyncio.to_thread(eventually, lambda: spares._shelf, "a spare")
+    return await one_shot(command, timeout)
+
+
+async def in_session(command: str, timeout: float) -> tuple[str, str]:
+    async with Session() as session:
+        await session.run("true")
+        result = await session.run(command, timeout=timeout)
+        assert (await session.run("echo next")).text == "next\n"
+    return type(result.outcome).__name__, result.text
+
+
+FOREGROUND = {"one-shot": one_shot, "spare": with_spare, "session": in_session}
+
+
+@pytest.mark.parametrize("how", FOREGROUND)
+async def test_stopped_runner_goes_on_and_keeps_the_time_limit(how: str, sleeper: str) -> None:
+    async with asyncio.timeout(20):
+        outcome = await FOREGROUND[how](f"echo up; kill -STOP $PPID; sleep {sleeper}", 1)
+    assert outcome == ("TimedOut", "up\n")
+    assert with_argument(sleeper) == []
+
+
+@pytest.mark.parametrize("how", FOREGROUND)
+async def test_stopped_runner_goes_on_and_tells_the_exit_code(how: str) -> None:
+    async with asyncio.timeout(20):
+        assert await FOREGROUND[how]("echo up; kill -STOP $PPID; sleep 0.1; echo end; exit 3", 10) == (
+            "Exited",
+            "up\nend\n",
+        )
+
+
+@pytest.mark.parametrize("how", FOREGROUND)
+@pytest.mark.parametrize("detached", [False, True])
+async def test_killed_runner_is_lost_with_its_output_and_its_command_ends(
+    how: str, sleeper: str, *, detached: bool
+) -> None:
+    daemon = f"(setsid sleep {sleeper} &); sleep 0.2; " if detached else ""
+    async with asyncio.timeout(20):
+        outcome = await FOREGROUND[how](f"echo up; {daemon}kill -9 $PPID; sleep {sleeper}", 60)
+    assert outcome == ("Lost", "up\n")
+    await gone(sleeper)
+
+
+async def started(contract: str, command: str, **arguments: Any) -> str:
+    """The id of a job."""
+    async with Tool(contract) as tool:
+        reply = await tool.call({"command": command, **arguments})
+    assert not reply.is_error, reply.text
+    details = reply.details
+    return str(details["async"]["jobId"] if "async" in details else details["jobId"])
+
+
+JOBS: dict[str, tuple[str, dict[str, Any]]] = {
+    "async": ("workspace", {"async": True, "timeout": 1}),
+    "modes": ("modes", {"mode": "background"}),
+}
+
+
+async def test_stopped_runner_of_a_job_goes_on_and_keeps_the_time_limit(home: Path, sleeper: str) -> None:
+    job_id = await started("workspace", f"echo up; kill -STOP $PPID; sleep {sleeper}", **JOBS["async"][1])
+    job = await asyncio.to_thread(ended, home, job_id)
+    assert (job.state, job.output_file.read_text(encoding="ascii")) == ("timed_out", "up\n")
+    assert with_argument(sleeper) == []
+
+
+@pytest.mark.parametrize("how", JOBS)
+async def test_stopped_runner_of_a_job_goes_on_and_records_the_exit_code(how: str, home: Path) -> None:
+    contract, arguments = JOBS[how]
+    job_id = await started(contract, "echo up; kill -STOP $PPID; sleep 0.1; exit 3", **arguments)
+    job = await asyncio.to_thread(ended, home, job_id)
+    assert (job.state, job.record["exitCode"]) == ("exited", 3)
+
+
+@pytest.mark.parametrize("how", JOBS)
+async def test_killed_runner_of_a_job_makes_it_lost_with_its_output_and_ends_it(
+    how: str, home: Path, sleeper: str
+) -> None:
+    contract, arguments = JOBS[how]
+    script = f"echo up; (setsid sleep {sleeper} &); sleep 0.2; kill -9 $PPID; sleep {sleeper}"
+    job_id = await started(contract, script, **arguments)
+    await gone(sleeper)
+    job = await asyncio.to_thread(ended, home, job_id)
+    assert job.state == "lost"
+    text = job.output_file.read_text(encoding="utf-8")
+    assert text.startswith("up\n")
+    assert text.count("[background process ") == (contract == "modes")
+
+
+def test_job_without_a_caller_ends_with_its_killed_runner(home: Path, sleeper: str) -> None:
+    """The warden stays for the jobs of a caller that is gone."""
+    nacre(
+        "call", "modes", f'{{"command": "(setsid sleep {sleeper} &); sleep {sleeper}", "mode": "background"}}'
+    ).succeed()
+    eventually(lambda: len(with_argument(sleeper)) == 2, "the job")
+    runner = JobTable(home).get("bg_1").record["runnerPid"]
+    os.kill(runner, signal.SIGSTOP)
+    eventually(lambda: children.state(runner) != "T", "the runner to go on")
+    os.kill(runner, signal.SIGKILL)
+    eventually(lambda: not with_argument(sleeper), "the end of the job")
+    assert ended(home, "bg_1").state == "lost"
+
+
+HOST = """
+import asyncio, sys
+import nacre
+
+async def main(how, command):
+    if how == "session":
+        async with nacre.Session() as session:
+            await session.run(command)
+    else:
+        await nacre.run(command)
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+def ours(sleeper: str) -> tuple[int, int, int]:
+    """The guardian, the zygote and the runner above a command that sleeps, from the top down."""
+    pid = with_argument(sleeper)[0]
+    found = []
+    while len(found) < 3:
+        pid = int(children.stat_fields(pid)[1])
+        if children.command_line(pid)[0].startswith("nacre-"):
+            found.append(pid)
+    runner, zygote, guardian = found
+    return guardian, zygote, runner
+
+
+@pytest.mark.parametrize("how", ["one-shot", "session"])
+def test_host_warden_and_runner_killed_at_once_leave_nothing(how: str, sleeper: str) -> None:
+    with Program(HOST, how, f"(setsid sleep {sleeper} &); sleep {sleeper}; true") as host:
+        eventually(lambda: len(with_argument(sleeper)) == 2, "the command")
+        _, zygote, runner = ours(sleeper)
+        for pid in (host.pid, zygote, runner):
+            os.kill(pid, signal.SIGKILL)
+        eventually(lambda: not with_argument(sleeper), "the end of the command")
+
+
+def test_shell_of_a_session_dies_with_the_last_of_our_processes(sleeper: str) -> None:
+    """The kernel's parent-death signal: the script goes on under no circumstances."""
+    with Program(HOST, "session", f"sleep {sleeper}; true") as host:
+        (pid,) = eventually(lambda: with_argument(sleeper), "the command")
+        shell = int(children.stat_fields(pid)[1])
+        for one in (host.pid, *ours(sleeper)):
+            os.kill(one, signal.SIGKILL)
+        eventually(lambda: not alive(shell), "the end of the shell")
+        # A program that the shell had started is out of reach without any process of ours.
+        end(pid)
+
+
+async def test_terminated_runner_says_so_and_not_that_it_was_asked(sleeper: str) -> None:
+    result = await run(f"echo up; kill -TERM $PPID; sleep {sleeper}", timeout=20)
+    assert result.outcome == Lost("another process sent SIGTERM to its runner, which stopped the command")
+    assert result.text == "up\n"
+    assert with_argument(sleeper) == []
+
+
+async def test_terminated_runner_of_a_job_says_so_in_the_record(home: Path, sleeper: str) -> None:
+    job_id = await started("modes", f"echo up; sleep {sleeper}", mode="background")
+    await asyncio.to_thread(eventually, lambda: with_argument(sleeper), "the job")
+    os.kill(JobTable(home).get(job_id).record["runnerPid"], signal.SIGTERM)
+    job = await asyncio.to_thread(ended, home, job_id)
+    reason = "lost: another process sent SIGTERM to its runner, which stopped the command"
+    assert (job.state, job.record["reason"]) == ("lost", reason)
+    text = job.output_file.read_text(encoding="utf-8")
+    assert text == f"up\n\n\n[background process error: {reason}]\n"
+
+
+async def test_stop_of_a_job_is_still_told_as_a_request(home: Path, sleeper: str) -> None:
+    job_id = await started("modes", f"sleep {sleeper}", mode="background")
+    JobTable(home).stop(job_id)
+    assert (await asyncio.to_thread(ended, home, job_id)).state == "stopped"
+
+
+async def test_term_to_every_python_below_reaches_none_of_ours(home: Path, sleeper: str) -> None:
+    """What `pkill python` does, to the processes of this test alone."""
+    job_id = await started("workspace", f"sleep {sleeper}", **{"async": True})
+    async with Session() as session:
+        task = asyncio.create_task(session.run(f"echo up; sleep {sleeper}; exit 3"))
+        await asyncio.to_thread(eventually, lambda: len(with_argument(sleeper)) == 2, "both commands")
+        below = children.descendants(os.getpid())
+        names = {pid: [children.read_bytes(f"/proc/{pid}/comm").decode(), *children.command_line(pid)] for pid in below}
+        assert not [words for words in names.values() if "python" in " ".join(words)]
+        ours = [words for words in names.values() if words[0].startswith("nacre-")]
+        assert sorted({words[0].strip() for words in ours}) == ["nacre-guardian", "nacre-runner", "nacre-warden"]
+        assert all(words[1:] == [words[0].strip()] for words in ours)
+        for pid in with_argument(sleeper):
+            if int(children.stat_fields(pid)[3]) != JobTable(home).get(job_id).record["pid"]:
+                os.kill(pid, signal.SIGKILL)
+        assert (await task).exit_code == 3
+    JobTable(home).stop(job_id)
+    assert (await asyncio.to_thread(ended, home, job_id)).state == "stopped"
