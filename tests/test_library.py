@@ -178,7 +178,9 @@ async def test_many_runs_at_once_do_not_mix(tmp_path: Path) -> None:
         writer = await asyncio.to_thread(open, fifo, "w", encoding="utf-8")
         with writer:
             writer.write("go\n" * 200)
-        results = await asyncio.gather(*runs)
+            writer.flush()
+            # A shell that has not opened the fifo yet needs a writer to be there.
+            results = await asyncio.gather(*runs)
     assert [result.text for result in results] == [f"{number} {number}\n" for number in range(20)]
 
 
