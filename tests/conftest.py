@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from nacre import forks
 from nacre.backends.hub import forget_hubs
 from nacre.backends.spares import spares
 from nacre.backends.wardens import warden
@@ -73,6 +74,7 @@ def no_leaks(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     before = _descriptors()
     yield
     spares.close()
+    forks.close()
     forget_hubs()
     warden.close()
     forget_engines()

@@ -10,6 +10,8 @@ Importing this package does no work and imports nothing third-party: names are l
 
 from __future__ import annotations
 
+from nacre import forks as _forks  # noqa: F401 - before a thread can import anything else of ours
+
 # Not from typing: the warden loads this too, and typing alone would be a tenth of its start.
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,6 +14,8 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from nacre import forks
+
 NAME = "log.jsonl"
 FAILURE = "the audit log could not be written"
 # A turn-over takes microseconds; the lock of one that takes longer is held by a process that does not run.
@@ -29,8 +31,10 @@ class AuditLog:
         self._path = os.path.join(state_dir, NAME)
         self._cap = cap_bytes
         self._fd: int | None = None
+        self._identity = (0, 0)
         self._lock = threading.Lock()
         self._full_since: float | None = None
+        forks.hold(self)
 
     def append(self, entry: Mapping[str, Any]) -> str | None:
         """Write one line; a failure is returned in words, because a log must not fail a command."""
@@ -38,13 +42,10 @@ class AuditLog:
         # One thread must not close the descriptor that another is about to write to.
         with self._lock:
             try:
-                state = self._write(line)
-                if state.st_nlink == 0:
-                    # Somebody removed the log, or the whole state directory: begin it anew.
-                    self.close()
-                    state = self._write(line)
-                if state.st_size > self._cap and self._fd is not None:
-                    problem = self._turn_over(self._fd)
+                fd, size = self._opened()
+                _write_all(fd, line)
+                if size + len(line) > self._cap:
+                    problem = self._turn_over(fd)
                     # By now its path may name a fresh one.
                     self.close()
                     return problem
@@ -53,11 +54,29 @@ class AuditLog:
                 return f"{FAILURE}: {error.strerror}"
         return None
 
-    def _write(self, line: bytes) -> os.stat_result:
-        if self._fd is None:
-            self._fd = _open(self._path)
-        _write_all(self._fd, line)
-        return os.fstat(self._fd)
+    def _opened(self) -> tuple[int, int]:
+        """The descriptor and the size of the log."""
+        if self._fd is not None:
+            # A host that closes all descriptors may have given this number to a file of its own.
+            with contextlib.suppress(OSError):
+                state = os.fstat(self._fd)
+                if (state.st_dev, state.st_ino) == self._identity:
+                    if state.st_nlink:
+                        return self._fd, state.st_size
+                    # The log was removed, or the whole state directory: it begins anew.
+                    os.close(self._fd)
+            self._fd = None
+        self._fd = _open(self._path)
+        state = os.fstat(self._fd)
+        self._identity = (state.st_dev, state.st_ino)
+        return self._fd, state.st_size
+
+    def drop(self, *, close: bool) -> None:
+        """Start anew in a fork, where the thread that may hold the lock does not exist."""
+        self._lock = threading.Lock()
+        if close:
+            self.close()
+        self._fd = None
 
     def _turn_over(self, fd: int) -> str | None:
         """Move the full log aside, or leave that to the process that is about to; one that takes long is told of."""
@@ -72,9 +91,9 @@ class AuditLog:
         return "the audit log is full and is not turned over: another process, which may be stopped, holds its lock"
 
     def close(self) -> None:
-        if self._fd is not None:
-            os.close(self._fd)
-            self._fd = None
+        fd, self._fd = self._fd, None
+        if fd is not None and forks.is_same(fd, self._identity):
+            os.close(fd)
 
 
 def append_line(state_dir: str | os.PathLike[str], entry: Mapping[str, Any]) -> str | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -88,20 +87,28 @@ class Engine:
         self._reads_rc = False
         self._told: set[str] = set()
         """Sessions that have read what is wrong with the settings."""
+        self._jobs: JobTable | None = None
+        self._pool: Pool | None = None
 
-    @functools.cached_property
+    # Not functools.cached_property: before Python 3.12 it has a lock, which a fork would find taken.
+
+    @property
     def jobs(self) -> JobTable:
-        # Most calls never need it, and it takes a fifth of the time to load the engine.
-        from nacre.jobs.table import JobTable
+        if self._jobs is None:
+            # Most calls never need it, and it takes a fifth of the time to load the engine.
+            from nacre.jobs.table import JobTable
 
-        return JobTable(self.state_dir)
+            self._jobs = JobTable(self.state_dir)
+        return self._jobs
 
-    @functools.cached_property
+    @property
     def _sessions(self) -> Pool:
-        from nacre.sessions.pool import Pool
+        if self._pool is None:
+            from nacre.sessions.pool import Pool
 
-        settings = self.settings.sessions
-        return Pool(most=settings.most, idle_seconds=settings.idle_seconds)
+            settings = self.settings.sessions
+            self._pool = Pool(most=settings.most, idle_seconds=settings.idle_seconds)
+        return self._pool
 
     def session(self, key: str, *, cwd: str, with_rc: bool = False) -> Session:
         """The session of this key; a new one begins in `cwd`, with the user's rc where the contract has that."""
@@ -116,12 +123,12 @@ class Engine:
             snapshot(self._plan(ShellRequest(command=":"), profile, cwd="/").command)
 
     def known_session(self, key: str) -> Session | None:
-        return self._sessions.known(key) if "_sessions" in self.__dict__ else None
+        return None if self._pool is None else self._pool.known(key)
 
     def end_session(self, key: str) -> None:
         self._told.discard(key)
-        if "_sessions" in self.__dict__:
-            self._sessions.end(key)
+        if self._pool is not None:
+            self._pool.end(key)
 
     def with_settings_notices(self, request: ShellRequest, key: str) -> ShellRequest:
         """The request, with what is wrong with the settings as notices if its session has not read that yet."""
@@ -136,8 +143,8 @@ class Engine:
 
     def close(self) -> None:
         """Give back what the engine holds open; it may be used again."""
-        if "_sessions" in self.__dict__:
-            self._sessions.close()
+        if self._pool is not None:
+            self._pool.close()
         if self._reads_rc:
             from nacre.sessions.snapshot import forget
 

@@ -38,6 +38,7 @@ LAYERS = [
         "regex",
         "regular_file",
         "dataclass",
+        "forks",
     },
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+from nacre import forks
 from nacre.contracts.contract import Reply
 from nacre.running import wait_for
 from nacre.tool import Tool
@@ -14,6 +15,11 @@ class SyncTool:
 
     def __init__(self, tool: Tool) -> None:
         self._tool = tool
+        self._lock = threading.Lock()
+        forks.hold(self)
+
+    def drop(self, *, close: bool) -> None:
+        """In a fork the call of another thread, which holds the lock, does not go on."""
         self._lock = threading.Lock()
 
     def call(self, arguments: object) -> Reply:

@@ -194,7 +194,7 @@ class ArtifactStore:
                     yield fd
                     return
             finally:
-                os.close(fd)
+                _unlock(fd)
             if time.monotonic() > deadline:
                 raise ArtifactError(f"the artifact store {self.root} is locked by another process")
             time.sleep(LOCK_POLL_SECONDS)
@@ -219,7 +219,7 @@ def is_being_written(path: str) -> bool:
     try:
         return not _try_lock(fd, fcntl.LOCK_SH)
     finally:
-        os.close(fd)
+        _unlock(fd)
 
 
 def _new_pair(path: str, sidecar: str, record: bytes) -> int:
@@ -250,6 +250,12 @@ def _make_private_directory(path: str) -> None:
     if stat.S_IMODE(found.st_mode) & 0o077:
         os.chmod(path, 0o700)
     return None
+
+
+def _unlock(fd: int) -> None:
+    # A copy in a child that was forked meanwhile would hold the lock for as long as the child lives.
+    fcntl.flock(fd, fcntl.LOCK_UN)
+    os.close(fd)
 
 
 def _try_lock(fd: int, operation: int) -> bool:

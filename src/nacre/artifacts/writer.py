@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 
+from nacre import forks
 from nacre.artifacts.layout import encode_record, reserve_bytes
 
 TYPE_CHECKING = False
@@ -20,6 +21,7 @@ class ArtifactWriter:
     """An artifact that is being written; made by `ArtifactStore.create`, which hands over the locked descriptor."""
 
     __slots__ = (
+        "__weakref__",
         "_cap",
         "_created_at",
         "_fd",
@@ -50,6 +52,7 @@ class ArtifactWriter:
         # Up to the cap the size of the file tells how far it is; from there on the record has to.
         self._free = cap_bytes
         self._recorded = 0
+        forks.hold(self)
 
     def write(self, buffer: bytes | bytearray, n: int | None = None) -> None:
         """Append the first `n` bytes of `buffer` (all by default)."""
@@ -84,14 +87,15 @@ class ArtifactWriter:
         except OSError as error:
             self._give_up(error)
             return None
-        os.close(self._fd)
-        self._fd = -1
+        fd, self._fd = self._fd, -1
+        os.close(fd)
         stored = min(self.total_bytes, self._cap)
         return ArtifactRef(self.id, self.path, stored, self.total_bytes - stored)
 
     def discard(self) -> None:
         """Remove the artifact."""
-        if self._fd < 0:
+        fd, self._fd = self._fd, -1
+        if fd < 0:
             return
         for path in (self.path, self._sidecar):
             try:
@@ -99,8 +103,13 @@ class ArtifactWriter:
             except OSError:
                 # Removed by somebody else, or not removable: then the next prune tries again.
                 pass
-        os.close(self._fd)
-        self._fd = -1
+        os.close(fd)
+
+    def drop(self, *, close: bool) -> None:
+        """Leave the artifact to the process that writes it; a fork's copy of its lock would outlive the writing."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0 and close:
+            os.close(fd)
 
     def _advance(self) -> None:
         """Make room at the position: turn over at the ring's end, and record how far it is before going on."""

@@ -10,6 +10,7 @@ import select
 import signal
 from typing import Any
 
+from nacre import forks
 from nacre.backends.pipes import make_pipes
 from nacre.backends.spawn import spawn
 from nacre.backends.start_errors import start_error
@@ -21,6 +22,7 @@ from nacre.warden import launch
 
 # Marks what belongs to a call, so that its strays can be found again.
 MARK = "NACRE_CALL"
+# With the pid, because a fork has the same token and count.
 _PROGRAM_MARK = secrets.token_hex(8)
 _calls = itertools.count()
 
@@ -35,6 +37,8 @@ class Child:
         self.facts: dict[str, Any] | None = None
         """How it ended, once it is collected."""
         self._launch = prepared
+        self._dropped = False
+        forks.hold(self)
 
     def ends_within(self, milliseconds: int) -> bool:
         """Whether it can be collected in that time."""
@@ -81,6 +85,8 @@ class Child:
                 os.killpg(self.pid, number)
 
     def strays(self) -> tuple[Survivor, ...]:
+        if self._dropped:
+            return ()
         mark = self._launch.variables.get(MARK)
         return strays(self.pid, f"{MARK}={mark}" if mark else None)
 
@@ -90,16 +96,30 @@ class Child:
         self.collect()
         self.close()
 
+    def drop(self, *, close: bool) -> None:
+        """Leave the child to the process that started it: a fork neither signals nor collects it."""
+        self._dropped = True
+        self.facts = {"lost": "it was started by the process that this one is a fork of"}
+        if not close:
+            self.readers = []
+            self._launch.inherited, self._launch.notes_fd = [], None
+        self.close()
+
     def close(self) -> None:
         """Give back every descriptor."""
-        for fd in self.readers:
+        readers, self.readers = self.readers, []
+        for fd in readers:
             os.close(fd)
-        self.readers = []
         self._launch.close()
 
 
 def start_child(command: Command, *, mark: bool) -> Child:
     """Start the command's shell; raises a NacreError when it cannot be."""
+    with forks.held_off:
+        return _start_child(command, mark=mark)
+
+
+def _start_child(command: Command, *, mark: bool) -> Child:
     prepared = _prepare(command, mark=mark)
     try:
         readers, writers = make_pipes(command)
@@ -133,7 +153,7 @@ def _prepare(command: Command, *, mark: bool) -> launch.Launch:
     except OSError as error:
         raise start_error("descriptors", error.errno, str(error), command) from error
     if mark:
-        prepared.variables[MARK] = f"{_PROGRAM_MARK}-{next(_calls)}"
+        prepared.variables[MARK] = f"{_PROGRAM_MARK}-{os.getpid()}-{next(_calls)}"
     if command.names_cwd:
         prepared.variables["PWD"] = command.cwd
     return prepared

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from nacre import forks
 from nacre.backends.contained_process import ContainedProcess, request_of
 from nacre.backends.lingering import LINGER_MILLISECONDS, read_all
 from nacre.backends.link import Link
@@ -59,6 +60,10 @@ class ContainedBackend:
         return spares.take(command) if self._wanted and is_suited(command) else None
 
     def _ask(self, loop: asyncio.AbstractEventLoop, command: Command) -> Begun:
+        with forks.held_off:
+            return self._ask_now(loop, command)
+
+    def _ask_now(self, loop: asyncio.AbstractEventLoop, command: Command) -> Begun:
         link = _link(command, None)
         try:
             readers, writers = make_pipes(command)

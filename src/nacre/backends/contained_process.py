@@ -11,6 +11,7 @@ import socket
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from nacre import forks
 from nacre.backends.hub import unwatch, watch
 from nacre.backends.lingering import tell
 from nacre.backends.link import Link
@@ -57,6 +58,10 @@ class ContainedProcess:
 
     def ask(self, job: Mapping[str, Any] | None) -> None:
         """Have the runner start the command."""
+        with forks.held_off:
+            self._ask_now(job)
+
+    def _ask_now(self, job: Mapping[str, Any] | None) -> None:
         command = self._command
         readers, writers = make_pipes(command)
         request = request_of(command, job=job)

@@ -8,10 +8,11 @@ the loop is used as it is.
 from __future__ import annotations
 
 import asyncio
-import os
 import select
 import weakref
 from collections.abc import Callable
+
+from nacre import forks
 
 HAS_EPOLL = hasattr(select, "epoll")
 # Events of one look; the rest are found at the next, at once.
@@ -105,15 +106,24 @@ def is_busy(loop: asyncio.AbstractEventLoop) -> bool:
     return hub is not None and hub.is_busy()
 
 
-def _leave_to_parent() -> None:
-    """In a forked child: the epoll is shared with the parent, whose watches must not be touched from here."""
-    for hub in _hubs.values():
-        hub.close()
-    _hubs.clear()
+class _Leaving:
+    """Leaves the hubs to the process that they belong to: an epoll is shared with a fork, and so are its watches."""
+
+    def __init__(self) -> None:
+        self._lost: list[Hub] = []
+        forks.hold(self)
+
+    def drop(self, *, close: bool) -> None:
+        if close:
+            for hub in _hubs.values():
+                hub.close()
+        else:
+            # An epoll that is collected closes its number, which may be the host's: it is kept.
+            self._lost += _hubs.values()
+        _hubs.clear()
 
 
-if HAS_EPOLL:
-    os.register_at_fork(after_in_child=_leave_to_parent)
+_leaving = _Leaving()
 
 
 def forget_hubs() -> None:

@@ -8,6 +8,7 @@ import socket
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from nacre import forks
 from nacre.warden import wire
 from nacre.warden.channel import send_fds
 
@@ -43,6 +44,7 @@ class Link:
         self._fork = fork
         self._ready = select.poll()
         self._ready.register(sock, select.POLLIN)
+        forks.hold(self)
 
     def ask(self, request: Mapping[str, Any], fds: list[int], env: Mapping[str, str]) -> None:
         """Send a request with its descriptors, and the environment if the runner has another one."""
@@ -99,6 +101,13 @@ class Link:
     def close(self) -> None:
         self.sock.close()
         self.met()
+
+    def drop(self, *, close: bool) -> None:
+        """Leave the runner to the process that it belongs to."""
+        forks.close_or_forget(self.sock, close=close)
+        if self.far is not None:
+            forks.close_or_forget(self.far, close=close)
+            self.far = None
 
 
 class Request:

@@ -12,6 +12,7 @@ import os
 import threading
 from collections.abc import Callable
 
+from nacre import forks
 from nacre.backends.hub import unwatch, watch
 from nacre.backends.start_errors import start_error
 from nacre.command import Command
@@ -53,6 +54,7 @@ class PipeReader:
         self._output = output
         self._closed = closed
         self._grown = False
+        forks.hold(self)
         os.set_blocking(fd, False)
         watch(loop, fd, self._readable)
 
@@ -112,6 +114,12 @@ class PipeReader:
     def close(self) -> None:
         fd = self.take()
         if fd is not None:
+            os.close(fd)
+
+    def drop(self, *, close: bool) -> None:
+        """Leave the pipe to the process that reads it."""
+        fd, self._fd = self._fd, None
+        if fd is not None and close:
             os.close(fd)
 
 

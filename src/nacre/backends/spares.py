@@ -18,6 +18,7 @@ import socket
 import threading
 import time
 
+from nacre import forks
 from nacre.backends.hub import soon
 from nacre.backends.link import Link, is_quiet
 from nacre.backends.pipes import OUTPUTS, make_pipes
@@ -67,6 +68,7 @@ class Spare:
         self._streams = command.streams
         self._shell = command.shell
         self._directory = _identity(command.cwd)
+        forks.hold(self)
 
     def fits(self, command: Command) -> bool:
         return (
@@ -155,16 +157,27 @@ class Spare:
     def close_handles(self) -> None:
         """Give back what only its use, and the look for its end, needed."""
         self._go.close()
-        for fd in (self._text, self._memory, self._stat, self._children, self._handle, self._notes):
+        # Forgotten first: a fork in between must not close numbers that are somebody else's by then.
+        fds = (self._text, self._memory, self._stat, self._children, self._handle, self._notes)
+        self._text = self._memory = self._stat = self._children = self._handle = self._notes = -1
+        for fd in fds:
             if fd >= 0:
                 os.close(fd)
-        self._text = self._memory = self._stat = self._children = self._handle = self._notes = -1
 
     def close_ends(self) -> None:
         """Give back all but the way to its runner."""
         self.close_handles()
-        for fd in self.readers:
+        readers, self.readers = self.readers, []
+        for fd in readers:
             os.close(fd)
+
+    def drop(self, *, close: bool) -> None:
+        """Leave the shell to the process that it belongs to; the link drops its socket itself."""
+        if close:
+            self.close_ends()
+            return
+        self._go.detach()
+        self._text = self._memory = self._stat = self._children = self._handle = self._notes = -1
         self.readers = []
 
     def close(self) -> None:
@@ -198,9 +211,11 @@ class Spares:
         self._asked = 0
         self._refusal: str | None = None
         """Why there are none on this system: a shell's memory cannot be written, not even by its parent."""
+        forks.hold(self)
 
     def take(self, command: Command) -> Spare | None:
         """A fresh spare for this command, if there is one."""
+        forks.check()
         with self._lock:
             for spare in list(self._shelf):
                 if not spare.fits(command):
@@ -268,6 +283,13 @@ class Spares:
             self._shelf = []
             self._asked = 0
 
+    def drop(self, *, close: bool) -> None:
+        """Start anew; the spares drop their descriptors themselves."""
+        # A thread of the parent may hold the lock, and does not exist in a fork.
+        self._lock = threading.Lock()
+        self._shelf = []
+        self._asked = 0
+
 
 def missing_reason(command: Command) -> str | None:
     """Try it: why no shell can be started in advance here; None when one can."""
@@ -282,7 +304,7 @@ def missing_reason(command: Command) -> str | None:
 
 
 def _start(command: Command) -> Spare:
-    with contextlib.ExitStack() as on_failure, contextlib.ExitStack() as always:
+    with forks.held_off, contextlib.ExitStack() as on_failure, contextlib.ExitStack() as always:
         readers, writers = make_pipes(command)
         for fd in readers:
             on_failure.callback(os.close, fd)
@@ -297,9 +319,9 @@ def _start(command: Command) -> Spare:
         on_failure.callback(link.close)
         link.ask(_request(command), [*writers, waiting.fileno(), text], command.env)
         on_failure.pop_all()
-    for fd in readers:
-        os.set_blocking(fd, False)
-    return Spare(link, command, readers, go, text)
+        for fd in readers:
+            os.set_blocking(fd, False)
+        return Spare(link, command, readers, go, text)
 
 
 def _request(command: Command) -> dict[str, object]:
@@ -315,8 +337,6 @@ def _request(command: Command) -> dict[str, object]:
 
 
 spares = Spares()
-# A child of a fork must neither use nor keep alive what belongs to its parent.
-os.register_at_fork(after_in_child=spares.close)
 
 
 def refill(command: Command, wanted: int) -> None:

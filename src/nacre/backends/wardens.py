@@ -1,7 +1,7 @@
 """This program's warden: starts it when first needed, asks it for runners, keeps a few idle ones at hand.
 
 One for the whole process and all its threads and event loops, because a runner's socket belongs to no loop. A fork of
-the program drops its copies, so that a child neither uses nor keeps alive what belongs to its parent.
+the program drops its copies (`forks`), so that a child neither uses nor keeps alive what belongs to its parent.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
+from nacre import forks
 from nacre.backends.link import NOW, Link, Request, is_quiet
 from nacre.errors import BackendUnavailableError
 
@@ -69,11 +70,12 @@ class Warden:
         """What the warden has not taken yet, oldest first."""
         self._going_on: weakref.WeakSet[asyncio.AbstractEventLoop] = weakref.WeakSet()
         """The loops that try again to send it."""
-        self._live: weakref.WeakSet[Link] = weakref.WeakSet()
+        forks.hold(self)
 
     def take(self) -> Link:
         """A way to a runner, ready for a request: an idle one, or one whose runner is being forked right now."""
-        with self._lock:
+        forks.check()
+        with forks.held_off, self._lock:
             while self._idle:
                 link = self._idle.pop()
                 if time.monotonic() < link.good_until and is_quiet(link.sock):
@@ -105,9 +107,7 @@ class Warden:
     def _new_link(self) -> Link:
         if self._control is None:
             self._start()
-        link = Link(*socket.socketpair(), self.fork)
-        self._live.add(link)
-        return link
+        return Link(*socket.socketpair(), self.fork)
 
     def fork(self, link: Link, words: Mapping[str, Any], fds: list[int], env: Mapping[str, str] | None) -> None:
         """Have a runner forked with its first request, now or when the warden has worked off those before."""
@@ -254,14 +254,16 @@ class Warden:
             self._intermediate.wait()
             self._intermediate = None
 
-    def forget(self) -> None:
-        """In a forked child: drop the copies of the parent's sockets without a word to the far side."""
-        for link in {*self._live, *self._idle}:
-            link.close()
-        for request in self._waiting:
-            request.let_go()
+    def drop(self, *, close: bool) -> None:
+        """Leave the far side to the process that it belongs to; the links drop their sockets themselves."""
+        if close:
+            for request in self._waiting:
+                request.let_go()
         if self._control is not None:
-            self._control.close()
+            forks.close_or_forget(self._control, close=close)
+        if self._intermediate is not None and close:
+            # It is the parent's child: nothing of it is to be collected here.
+            self._intermediate.returncode = 0
         self.__init__()  # type: ignore[misc]
 
 
@@ -276,4 +278,3 @@ def _is_pressed(loop: asyncio.AbstractEventLoop | None) -> bool:
 
 
 warden = Warden()
-os.register_at_fork(after_in_child=warden.forget)

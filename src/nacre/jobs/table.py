@@ -255,6 +255,8 @@ def _locked(path: Path) -> Iterator[tuple[int, bool]]:
     try:
         yield fd, _try_lock(fd, time.monotonic() + LOCK_SECONDS)
     finally:
+        # A copy in a child that was forked meanwhile would hold the lock for as long as the child lives.
+        fcntl.flock(fd, fcntl.LOCK_UN)
         os.close(fd)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from nacre import forks
 from nacre.backends.lingering import may_linger
 from nacre.command import Command
 from nacre.errors import InvalidRequestError, SessionBusyError, WorkingDirectoryError
@@ -47,6 +48,7 @@ _LOST = {
 # What the next shell does not have of one that has left something running.
 JOBS_LOST = "$!, jobs and wait know no earlier background process, those that run go on as jobs"
 RESTORED = "directory, variables and functions are as before"
+BEFORE_LAST = "directory, variables and functions are as they were before its last command"
 ANEW = "new shell: the last one ended (exit, exec, or set -e and a failure), so directory and variables start anew"
 SURROUNDINGS = "new shell: the program's environment has changed, so directory and variables start anew"
 TOO_LARGE = (
@@ -78,6 +80,19 @@ class Session:
         self._closing = False
         """Whether the shell is to end after the command that runs."""
         self._waiting: deque[asyncio.Future[None]] = deque()
+        forks.hold(self)
+
+    def drop(self, *, close: bool) -> None:
+        """Begin a new shell with the last checkpoint; in a fork the command that runs is the parent's."""
+        if self._shell is not None or self._running is not None:
+            reason = "belongs to the process that this one was forked from" if close else "was cut off by the program"
+            # What the last command changed is being written down for the parent, which reads it.
+            state = BEFORE_LAST if self._dumping or self._running is not None else RESTORED
+            self._notices = [f"new shell: the last one {reason}; {state}"]
+        self._shell = None
+        self._running = None
+        self._dumping = self._closing = False
+        self._waiting.clear()
 
     # One turn at a time.
 

@@ -12,11 +12,11 @@ import os
 import secrets
 import select
 import socket
-import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from nacre import forks
 from nacre.backends.hub import unwatch, watch
 from nacre.backends.link import Link
 from nacre.backends.pipes import make_pipes
@@ -28,17 +28,6 @@ from nacre.sessions import bootstrap
 from nacre.sessions.framing import Frame, Frames
 from nacre.warden import children, marks, wire
 from nacre.warden.launch import read_late_notes
-
-_live: weakref.WeakSet[Shell] = weakref.WeakSet()
-
-
-def _leave_to_parent() -> None:
-    """In a forked child: the shells are the parent's, and end when its own ends of their sockets are closed."""
-    for shell in list(_live):
-        shell.close_ends()
-
-
-os.register_at_fork(after_in_child=_leave_to_parent)
 
 
 class Shell:
@@ -67,7 +56,7 @@ class Shell:
         self._frames = Frames()
         self._ready = select.poll()
         self._ready.register(sock, select.POLLIN)
-        _live.add(self)
+        forks.hold(self)
 
     def tell(self, text: Callable[[str], str], *parts: str) -> None:
         """Have it run a line of ours, made for a fresh nonce, and the texts that belong to it.
@@ -131,6 +120,9 @@ class Shell:
 
     def is_there(self) -> bool:
         """Whether it still waits: it says nothing by itself, so what there is to read is its end."""
+        forks.check()
+        if self._script < 0:
+            return False
         if not self._ready.poll(0):
             return True
         try:
@@ -197,10 +189,20 @@ class Shell:
     def close_ends(self) -> None:
         """Close our copies of its descriptors, without a word."""
         self.sock.close()
-        for fd in (self._script, self._children, self.output, self.side):
+        fds = (self._script, self._children, self.output, self.side)
+        # Forgotten first: a fork in between must not close numbers that are somebody else's by then.
+        self._script = self._children = self.output = self.side = -1
+        for fd in fds:
             if fd >= 0:
                 os.close(fd)
-        self._script = self._children = self.output = self.side = -1
+
+    def drop(self, *, close: bool) -> None:
+        """Leave the shell to the process that it belongs to; it ends when that closes its end of the socket."""
+        if close:
+            self.close_ends()
+        else:
+            self.sock.detach()
+            self._script = self._children = self.output = self.side = -1
 
 
 async def start_shell(command: Command, restoring: str) -> Shell:
@@ -226,7 +228,7 @@ async def start_shell(command: Command, restoring: str) -> Shell:
 
 
 def _start(command: Command) -> Shell:
-    with contextlib.ExitStack() as on_failure, contextlib.ExitStack() as always:
+    with forks.held_off, contextlib.ExitStack() as on_failure, contextlib.ExitStack() as always:
         readers, writers = make_pipes(replace(command, streams="merged", side=True))
         for fd in readers:
             on_failure.callback(os.close, fd)
@@ -243,7 +245,7 @@ def _start(command: Command) -> Shell:
         on_failure.callback(link.close)
         link.ask(_request(command), [*writers, far.fileno(), script, near.fileno()], command.env)
         on_failure.pop_all()
-    return Shell(link, near, script, readers, command)
+        return Shell(link, near, script, readers, command)
 
 
 def _request(command: Command) -> dict[str, object]:
