@@ -22,6 +22,8 @@ SILENCE_SECONDS = 0.25
 DRAIN_SECONDS = 2.0
 # When the far side owes an answer for this long after the last moment of the ladder, we answer without it.
 WATCHDOG_SECONDS = 0.9
+# How long a start may take where the command's own limit is longer; a working directory may not answer.
+START_SECONDS = 10.0
 
 
 class Sink(Protocol):
@@ -47,11 +49,15 @@ class Run:
         self._ending: Ending | None = None
         self._open = {1} if command.streams == "merged" else {1, 2}
         self._last_output = 0.0
+        self._wrote = False
+        """Whether any output has come: then the shell has started, also where its pid was not told."""
         self.finished: asyncio.Future[Ending] = self._loop.create_future()
         """Done at the end; to be waited for without ending anything, unlike `wait`."""
         self._announced: asyncio.Future[int] = self._loop.create_future()
         self._waiter: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._watch_start = False
+        """Whether the watchdog is for the start alone: a job is not waited for, and without a limit it has no end."""
         self._process: Process | None = None
 
     @classmethod
@@ -60,9 +66,10 @@ class Run:
         run = cls(command, sink)
         if job is not None:
             run._open = set()
-        elif command.timeout is not None and backend.keeps:
-            # Whoever starts commands in this very process needs no watchdog: it would hang with what it watches.
-            run._set_timer(command.timeout + command.grace + WATCHDOG_SECONDS, run._unanswered)
+        # A backend that starts commands in this very process needs no watchdog: it would hang with what it watches.
+        if backend.keeps:
+            run._watch_start = job is not None or command.timeout is None
+            run._set_timer(run._patience(), run._unanswered)
         try:
             run._process = backend.start(command, run, job=job)
         except BaseException:
@@ -73,6 +80,7 @@ class Run:
     # What the backend tells.
 
     def output(self, stream: int, buffer: bytearray, size: int) -> None:
+        self._wrote = True
         if self._ending is not None:
             self._last_output = self._loop.time()
         self._sink.feed(stream, buffer, size)
@@ -84,6 +92,9 @@ class Run:
 
     def started(self, pid: int) -> None:
         self.pid = pid
+        if self._watch_start:
+            self._watch_start = False
+            self._clear_timer()
         if not self._announced.done():
             self._announced.set_result(pid)
 
@@ -129,9 +140,17 @@ class Run:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
+    def _patience(self) -> float:
+        """How long the far side may take to answer."""
+        limit = self.command.timeout
+        if self._watch_start:
+            return (START_SECONDS if limit is None else min(limit, START_SECONDS)) + WATCHDOG_SECONDS
+        assert limit is not None
+        return limit + self.command.grace + WATCHDOG_SECONDS
+
     def _unanswered(self) -> None:
-        if self.pid is None and not self._announced.done():
-            self.failed(StartError(f"the shell did not start within {self.command.timeout:g} s"))
+        if self.pid is None and not self._announced.done() and not self._wrote:
+            self.failed(StartError(f"the shell did not start within {self.elapsed:.1f} s"))
             return
         reason = "its runner did not answer; processes of the command may be left"
         self.exited(Ending(pid=self.pid, why="timeout", forced=True, left=True, lost=reason))
