@@ -14,8 +14,9 @@ from nacre.warden import children
 
 def strays(leader: int, mark: str | None) -> tuple[Survivor, ...]:
     """Living processes that belong to the command, the leader itself not counted."""
-    if not os.path.isdir("/proc/self"):
-        return _strays_by_ps(leader)
+    if not children.has_own_proc():
+        # Where there is a /proc, it is another pid namespace's, and `ps` reads the same.
+        return _strays_by_ps(leader) if not os.path.isdir("/proc/1") else ()
     below = set(children.descendants(leader))
     found = []
     needle = mark.encode() if mark else None
@@ -24,7 +25,7 @@ def strays(leader: int, mark: str | None) -> tuple[Survivor, ...]:
             continue
         pid = int(name)
         fields = children.stat_fields(pid)
-        if len(fields) < 4 or fields[0] in "ZX":
+        if len(fields) < 4 or (fields[0] in "ZX" and children.is_zombie(pid)):
             continue
         if int(fields[3]) == leader or pid in below or (needle and _environment_holds(pid, needle)):
             found.append(Survivor(pid, tuple(children.command_line(pid)), fields[0]))

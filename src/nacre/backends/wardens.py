@@ -21,6 +21,7 @@ from typing import Any
 from nacre import forks
 from nacre.backends.link import NOW, Link, Request, is_quiet
 from nacre.errors import BackendUnavailableError
+from nacre.warden import children
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ def unsupported_reason() -> str | None:
         return "the Python interpreter's own path is unknown, so no supervisor can be started"
     if not hasattr(os, "pidfd_open") or not os.path.exists("/proc/self/stat"):
         return "/proc or pidfd is missing"
+    if not children.has_own_proc():
+        return "/proc is that of another pid namespace"
     return None
 
 

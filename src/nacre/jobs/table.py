@@ -328,6 +328,8 @@ def _alive(found: dict[str, Any]) -> bool:
 
 
 def _signal(pid: int, start: int | None, number: int) -> None:
+    if not children.has_own_proc():
+        raise JobError("jobs cannot be stopped from here: /proc is that of another pid namespace")
     try:
         handle = os.pidfd_open(pid)
     except ProcessLookupError:

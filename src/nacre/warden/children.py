@@ -23,6 +23,18 @@ PR_SET_CHILD_SUBREAPER = 36
 _SMALL_BYTES = 8192
 
 
+def has_own_proc() -> bool:
+    """Whether /proc tells of the processes that this process sees.
+
+    After `unshare --pid --fork` without `--mount-proc` it tells the numbers of the outer namespace, which are other
+    processes in here: nothing that is read there may be signalled.
+    """
+    try:
+        return os.readlink("/proc/self") == str(os.getpid())
+    except OSError:
+        return False
+
+
 def become_subreaper() -> bool:
     """Adopt orphaned descendants from now on; False where the system has no such thing."""
     return prctl(PR_SET_CHILD_SUBREAPER, 1)
@@ -70,7 +82,23 @@ def boot_id() -> str:
 
 def command_line(pid: int) -> list[str]:
     raw = read_bytes(f"/proc/{pid}/cmdline")[:4096]
+    if not raw and (thread := _living_thread(pid)) is not None:
+        raw = read_bytes(f"/proc/{pid}/task/{thread}/cmdline")[:4096]
     return [part.decode("utf-8", "replace") for part in raw.split(b"\0") if part]
+
+
+def _living_thread(pid: int) -> str | None:
+    """A thread other than the first that is alive: a process lives on when its first thread has ended."""
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return None
+    for thread in threads:
+        if thread != str(pid):
+            fields = read_bytes(f"/proc/{pid}/task/{thread}/stat").rpartition(b")")[2].split()
+            if fields and fields[0] not in (b"Z", b"X"):
+                return thread
+    return None
 
 
 def children_of(pid: int) -> list[int] | None:
@@ -140,7 +168,8 @@ def state(pid: int) -> str:
 
 
 def is_zombie(pid: int) -> bool:
-    return state(pid) in "ZX"
+    """Whether a process has ended, with all its threads."""
+    return state(pid) in "ZX" and _living_thread(pid) is None
 
 
 def survivors(root: int) -> list[dict[str, object]]:
