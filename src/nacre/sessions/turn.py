@@ -331,6 +331,8 @@ class Turn:
     # Controls.
 
     def stop(self) -> None:
+        # The shell does not go on then, even if all was over in the same moment.
+        self._apart = False
         if self._inner is not None:
             self._inner.stop()
 
