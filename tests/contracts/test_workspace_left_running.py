@@ -73,8 +73,7 @@ async def test_a_job_that_ends_between_two_calls_has_its_code_and_the_shell_has_
 async def test_a_server_goes_on_writing_to_its_job_alone(bench: Workbench) -> None:
     async with bench.tool() as tool:
         server = "n=0; while :; do echo line $((n++)); sleep 0.02; done"
-        first = await say(tool, f"({server}) & echo $!")
-        told = first.splitlines()[1:]
+        told = (await say(tool, f"({server}) &")).splitlines()
         assert await say(tool, "echo one; sleep 0.2; echo two") == "one\ntwo"
         # A script that can change nothing takes a shorter way.
         assert await say(tool, "echo three") == "three"
@@ -207,6 +206,16 @@ async def test_a_program_of_a_later_call_has_no_descriptor_of_ours(bench: Workbe
             await say(tool, "sleep 300 &")
             # The fourth is the listing's own.
             assert await say(tool, "ls /proc/self/fd") == "0\n1\n2\n3"
+
+
+async def test_an_exit_after_a_job_has_ended_keeps_its_status(bench: Workbench) -> None:
+    async with bench.tool() as tool:
+        await say(tool, "while [ ! -e go ]; do sleep 0.01; done &")
+        (bench.cwd / "go").touch()
+        await bench.ended("bg_1")
+        reply = await tool.call({"command": "trap 'echo bye' EXIT; echo hello; exit 3"})
+        assert shown(reply).startswith("hello")
+        assert reply.details["exitCode"] == 3
 
 
 async def test_a_command_that_becomes_a_job_after_a_job_is_another_one(bench: Workbench) -> None:

@@ -102,6 +102,9 @@ class Execution:
         """The marks of what earlier turns have left: their keepers answer for it."""
         self._keepers: dict[int, socket.socket] = {}
         """Those that still run, each with the way to tell it of ends."""
+        self._first_pipe = -1
+        """The pipe that a session's shell was started with, of which it writes an EXIT trap's words at its exit: held
+        open, so that these do not end the shell by SIGPIPE when the job that reads the pipe has ended."""
         self._keeper: Keeper | None = None
         """In the process that has become one: itself."""
 
@@ -134,6 +137,9 @@ class Execution:
         if self._start is not None:
             self._start.close()
             self._start = None
+        if self._first_pipe >= 0:
+            os.close(self._first_pipe)
+            self._first_pipe = -1
 
     def take_over(self, request: Message, watch: JobWatch) -> None:
         """Go on with a job from the moment when more than output comes from it."""
@@ -492,23 +498,24 @@ class Execution:
     def _keep_apart(self, message: Message, fds: list[int]) -> None:
         """Give what a turn has left to a keeper of its own, and go on with the shell."""
         mark = self._left_mark
+        job: Job | None = None
         try:
             if mark is None:
                 raise ProcessLookupError("nothing was left")
-            job = None if message.get("job") is None else Job.open(message["job"])
+            if message.get("job") is not None:
+                job = Job.open(message["job"])
             near, far = socket.socketpair()
-            # A keeper has the mark of what it keeps, so that no later turn takes it for its own.
-            before = marks.put(mark)
-            child = os.fork()
+            if self._first_pipe < 0 and fds:
+                self._first_pipe = os.dup(fds[0])
+            child = _fork_marked(mark)
         except OSError as error:
-            for fd in fds:
+            for fd in fds if job is None else (*fds, job.lock, job.output.fd):
                 os.close(fd)
             reason = os.strerror(error.errno) if error.errno else str(error)
             self._channel.send({"event": "kept", "pid": self._leader, "error": reason})
             return
         if child == 0:
             self._become_keeper(mark, message, job, fds, far)
-        marks.put(before)
         far.close()
         near.settimeout(0)
         self._keepers[child] = near
@@ -653,6 +660,19 @@ class Execution:
         for fd in list(self._readers):
             while time.monotonic() < end and self._read(fd):
                 pass
+
+
+def _fork_marked(mark: int) -> int:
+    """Fork a keeper with the mark of what it keeps, so that no later turn takes it for its own."""
+    before = marks.put(mark)
+    try:
+        child = os.fork()
+    except OSError:
+        marks.put(before)
+        raise
+    if child:
+        marks.put(before)
+    return child
 
 
 def _read_now(fd: int) -> bytes:
