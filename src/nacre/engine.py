@@ -33,6 +33,7 @@ from nacre.execution.summary import notices_of, outcome_of, producers_ending
 from nacre.output.capture import EVERYTHING, Captured, Selection
 from nacre.planning.plan import Plan, plan, redactor_for
 from nacre.policy.approval import Approver, approve, is_guarded, judge
+from nacre.policy.plain import is_plain
 from nacre.policy.verdict import Verdict
 from nacre.process import AtOnce, Backend, Begun, Ending, LocalBackend
 from nacre.profile import Profile
@@ -43,8 +44,10 @@ from nacre.surroundings import environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nacre.command import Command
     from nacre.execution.live import LiveTail
     from nacre.jobs.table import JobTable
+    from nacre.script.known import ShellState
     from nacre.sessions.pool import Pool
     from nacre.sessions.session import Session, SessionBackend
 
@@ -83,6 +86,7 @@ class Engine:
         self._approver = approver
         self._backends: dict[bool, LocalBackend] = {}
         self._plans: dict[tuple[str, str, float | None, str], tuple[Mapping[str, str], Profile, Plan]] = {}
+        self._reviews: dict[tuple[str, str], tuple[Plan, ShellState, Plan]] = {}
         self._prune_at = 0.0
         self._reads_rc = False
         self._told: set[str] = set()
@@ -155,32 +159,63 @@ class Engine:
 
     async def prepare(self, request: ShellRequest, profile: Profile, *, cwd: str) -> Plan:
         """Judge the command as it was written, then decide how it runs; raises before anything is started."""
+        return await self.review(self.plan(request, profile, cwd=cwd), profile, cwd=cwd)
+
+    def plan(self, request: ShellRequest, profile: Profile, *, cwd: str) -> Plan:
+        """Decide how the command runs; a session judges it when its turn has come."""
         try:
-            planned = self._plan(request, profile, cwd=cwd)
+            return self._plan(request, profile, cwd=cwd)
         except NacreError as error:
             self.log_refusal(profile.contract, request.command, cwd, error)
             raise
-        if is_guarded(profile, self.settings.policy):
-            try:
-                waited = await approve(
-                    request.command,
-                    self.settings.policy,
-                    planned.command.env,
-                    self._approver,
-                    cwd=planned.command.cwd,
-                    timeout=planned.limit,
-                )
-            except (NacreError, asyncio.CancelledError) as error:
-                self.log_failure(profile, planned, error)
-                raise
-            if waited and planned.limit is not None:
-                left = max(planned.limit - waited, LEAST_SECONDS)
-                planned = replace(planned, command=replace(planned.command, timeout=left), waited=waited)
-            if (prologue := _prologue(request.command)) is not None:
-                return replace(planned, command=replace(planned.command, prologue=prologue))
-        return planned
 
-    async def plan_again(self, command: str, timeout: float | None, profile: Profile, *, cwd: str) -> Plan:
+    async def review(self, planned: Plan, profile: Profile, state: ShellState | None = None, *, cwd: str) -> Plan:
+        """Judge a planned command: alone, or with what the shell has defined that runs it.
+
+        Args:
+            cwd: where the caller or the shell is.
+        """
+        if not is_guarded(profile, self.settings.policy):
+            return planned
+        request, command = planned.request, planned.request.command
+        if request.cwd is not None and not request.stays:
+            cwd = planned.command.cwd
+        known = self._reviews.get((command, cwd)) if state is not None else None
+        if known is not None and known[0] is planned and known[1] is state:
+            return known[2]
+        try:
+            waited = await approve(
+                command,
+                self.settings.policy,
+                planned.command.env,
+                self._approver,
+                cwd=cwd,
+                timeout=planned.limit,
+                state=state,
+            )
+        except (NacreError, asyncio.CancelledError) as error:
+            self.log_failure(profile, planned, error)
+            raise
+        reviewed = planned
+        if waited and planned.limit is not None:
+            left = max(planned.limit - waited, LEAST_SECONDS)
+            reviewed = replace(planned, command=replace(planned.command, timeout=left), waited=waited)
+        if (prologue := _prologue(command, state)) is not None:
+            reviewed = replace(reviewed, command=replace(reviewed.command, prologue=prologue))
+        if state is not None and self._decides_alone:
+            if len(self._reviews) >= MOST_PLANS:
+                self._reviews.clear()
+            self._reviews[command, cwd] = (planned, state, reviewed)
+        return reviewed
+
+    @property
+    def _decides_alone(self) -> bool:
+        """Whether a verdict stays: who was asked may answer otherwise the next time, and a file of rules may change."""
+        return self._approver is None and self.settings.policy.rules_file is None
+
+    async def plan_again(
+        self, command: str, timeout: float | None, profile: Profile, *, cwd: str, review: bool = True
+    ) -> Plan:
         """The same for a command alone, which an agent runs often: decided once while its surroundings are the same."""
         key = (profile.contract, command, timeout, cwd)
         known = self._plans.get(key)
@@ -189,9 +224,10 @@ class Engine:
             return known[2]
         check_call(command, timeout=timeout)
         limit = self.settings.execution.timeout_seconds if timeout is None else timeout
-        planned = await self.prepare(ShellRequest(command=command, timeout=limit), profile, cwd=cwd)
-        # Who was asked may answer otherwise the next time, and a file of rules may change.
-        if self._approver is None and self.settings.policy.rules_file is None:
+        planned = self.plan(ShellRequest(command=command, timeout=limit), profile, cwd=cwd)
+        if review:
+            planned = await self.review(planned, profile, cwd=cwd)
+        if self._decides_alone or not review:
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
             self._plans[key] = (environ, profile, planned)
@@ -224,9 +260,9 @@ class Engine:
         session: Session | None = None,
     ) -> ShellResult:
         """Run the command: in a place of the caller's choice, else where commands of this profile run."""
-        planned = await self.prepare(request, profile, cwd=cwd)
         if session is not None:
-            return await self.run_in(session, planned, profile, live=live)
+            return await self.run_in(session, self.plan(request, profile, cwd=cwd), profile, live=live)
+        planned = await self.prepare(request, profile, cwd=cwd)
         return await self.run_planned(planned, profile, live=live, passthrough=passthrough, backend=backend)
 
     async def run_planned(
@@ -257,13 +293,46 @@ class Engine:
         live: LiveTail | None = None,
         passthrough: Passthrough | None = None,
     ) -> ShellResult:
-        """Run a command that was judged and planned, in a session."""
+        """Run a command that was planned, in a session, which has it judged."""
         try:
-            place = await enter(session, planned)
+            place, planned = await self.enter(session, planned, profile)
             return await self._run_begun(place, planned, profile, Sinks(live, passthrough))
         except (NacreError, asyncio.CancelledError) as error:
             self.log_failure(profile, planned, error)
             raise
+
+    async def enter(self, session: Session, planned: Plan, profile: Profile) -> tuple[SessionBackend, Plan]:
+        """Wait for the command's turn in a session, and judge it with what its shell has defined by then.
+
+        The place is to be closed after the run.
+        """
+        command, request = planned.command, planned.request
+        if request.env:
+            command = replace(command, env=planned.surroundings)
+        reviewed = planned
+
+        async def review(command: Command) -> Command:
+            nonlocal reviewed
+            known = session.known
+            state = known.for_call(request.env or ()) if known is not None else None
+            reviewed = await self.review(planned, profile, state, cwd=session.cwd)
+            if reviewed is planned:
+                return command
+            left = command.timeout
+            if left is not None and reviewed.waited:
+                left = max(left - reviewed.waited, LEAST_SECONDS)
+            return replace(command, prologue=reviewed.command.prologue, timeout=left)
+
+        # Whoever waits for something in the output must be there before the output is.
+        place = await session.turn(
+            command,
+            env=request.env,
+            here=request.cwd is None,
+            stays=request.stays,
+            lingers=request.until is None,
+            review=review,
+        )
+        return place, reviewed
 
     def capture(
         self,
@@ -492,17 +561,6 @@ def _is_logged(error: BaseException) -> bool:
     return bool(known)
 
 
-async def enter(session: Session, planned: Plan) -> SessionBackend:
-    """Wait for the command's turn in a session; the place is to be closed after the run."""
-    command, request = planned.command, planned.request
-    if request.env:
-        command = replace(command, env=planned.surroundings)
-    # Whoever waits for something in the output must be there before the output is.
-    return await session.turn(
-        command, env=request.env, here=request.cwd is None, stays=request.stays, lingers=request.until is None
-    )
-
-
 def _direct(reason: str, *, mark: bool) -> LocalBackend:
     from nacre.backends.direct import DirectBackend
 
@@ -514,13 +572,13 @@ def _whole(data: bytes) -> Captured:
     return Captured(whole=data, head=data, tail=data, total_bytes=len(data), total_lines=lines)
 
 
-def _prologue(command: str) -> str | None:
+def _prologue(command: str, state: ShellState | None = None) -> str | None:
     """The run-time guard, where a recursive rm has a target that only the shell will know."""
-    if "rm" not in command:
+    if "rm" not in command and (state is None or is_plain(command, state.names)):
         return None
     from nacre.policy.runtime_guard import runtime_guard
 
-    return runtime_guard(command)
+    return runtime_guard(command, state)
 
 
 # Building an engine reads files; a program makes thousands of calls with the same few configurations.

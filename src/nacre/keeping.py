@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from nacre.engine import Engine, enter
+from nacre.engine import Engine
 from nacre.errors import BackendError, JobError, NacreError
 from nacre.execution.capture import Capture, Nowhere
 from nacre.execution.entry import measures
@@ -59,6 +59,10 @@ class Patience:
     until: Until | None = None
     """Or this, whichever comes first."""
 
+    def after(self, waited: float) -> Patience:
+        """What is left of it when the caller has waited for an approval already."""
+        return replace(self, window=max(self.window - waited, 0.0)) if self.window is not None and waited else self
+
 
 async def run_or_keep(
     engine: Engine,
@@ -71,17 +75,18 @@ async def run_or_keep(
     session: Session | None = None,
 ) -> ShellResult | Background:
     """Run the command, in a session if there is one; return its result, or the job it became while we waited."""
-    planned = await engine.prepare(request, profile, cwd=cwd)
-    if patience.window is not None and planned.waited:
-        # The caller has waited for the approval already.
-        patience = replace(patience, window=max(patience.window - planned.waited, 0.0))
+    if session is None:
+        planned = await engine.prepare(request, profile, cwd=cwd)
+    else:
+        planned = engine.plan(request, profile, cwd=cwd)
     capture = engine.capture(planned, profile, live=live)
     try:
         if session is None:
-            return await _run(engine, engine.backend_for(profile), planned, profile, capture, patience)
-        place = await enter(session, planned)
+            left = patience.after(planned.waited)
+            return await _run(engine, engine.backend_for(profile), planned, profile, capture, left)
+        place, planned = await engine.enter(session, planned, profile)
         try:
-            return await _run(engine, place, planned, profile, capture, patience)
+            return await _run(engine, place, planned, profile, capture, patience.after(planned.waited))
         finally:
             place.close()
     except (NacreError, asyncio.CancelledError) as error:
@@ -262,8 +267,14 @@ async def start_in_background(
     engine: Engine, request: ShellRequest, profile: Profile, *, cwd: str, session: Session | None = None
 ) -> Background:
     """Start the command as a job that outlives this program; it begins with a copy of the session's state."""
-    planned = await engine.prepare(request, profile, cwd=cwd)
-    if session is not None and (state := session.restoring(planned.surroundings)):
+    planned = engine.plan(request, profile, cwd=cwd)
+    # What it is judged with is what it begins with.
+    known = session.known if session is not None else None
+    state = session.restoring(planned.surroundings) if session is not None else ""
+    planned = await engine.review(
+        planned, profile, known.for_call(request.env or ()) if known is not None else None, cwd=cwd
+    )
+    if state:
         own = "".join(f"export {name}={quoted(value)}\n" for name, value in (request.env or {}).items())
         prologue = f"{state}\n{own}{planned.command.prologue}"
         planned = replace(planned, command=replace(planned.command, prologue=prologue))

@@ -77,13 +77,13 @@ class Session:
         """
         engine, session = self._enter()
         if cwd is not None or env is not None or engine.settings.notices:
-            planned = await self._prepare(engine, command, timeout, session.cwd, cwd, env)
+            planned = self._plan(engine, command, timeout, session.cwd, cwd, env)
             result = await engine.run_in(session, planned, _PROFILE)
             engine.settings_notices_told(self._key)
             return result
         if timeout is not None or not isinstance(command, str):
             check_call(command, timeout=timeout)
-        planned = await engine.plan_again(command, timeout, _PROFILE, cwd=session.cwd)
+        planned = await engine.plan_again(command, timeout, _PROFILE, cwd=session.cwd, review=False)
         return await engine.run_in(session, planned, _PROFILE)
 
     async def run_request(self, request: ShellRequest, *, passthrough: Passthrough | None = None) -> ShellResult:
@@ -95,7 +95,7 @@ class Session:
         check_call(request.command, timeout=request.timeout, env=request.env)
         engine, session = self._enter()
         request = engine.with_settings_notices(request, self._key)
-        planned = await engine.prepare(request, _PROFILE, cwd=session.cwd)
+        planned = engine.plan(request, _PROFILE, cwd=session.cwd)
         result = await engine.run_in(session, planned, _PROFILE, passthrough=passthrough)
         engine.settings_notices_told(self._key)
         return result
@@ -114,7 +114,7 @@ class Session:
             session = self._inner = engine.session(self._key, cwd=self._cwd)
         return engine, session
 
-    async def _prepare(
+    def _plan(
         self,
         engine: engines.Engine,
         command: str,
@@ -130,7 +130,7 @@ class Session:
             cwd=None if cwd is None else os.fspath(cwd),
             env=env or None,
         )
-        return await engine.prepare(engine.with_settings_notices(request, self._key), _PROFILE, cwd=here)
+        return engine.plan(engine.with_settings_notices(request, self._key), _PROFILE, cwd=here)
 
     async def restart(self) -> None:
         """End the shell and forget its state."""

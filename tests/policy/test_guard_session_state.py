@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from dataclasses import dataclass
 
 import pytest
 
@@ -9,7 +10,21 @@ from nacre.policy.plain import is_plain
 from nacre.policy.review import review
 from nacre.policy.runtime_guard import runtime_guard
 from nacre.policy.verdict import Verdict
-from nacre.script.known import ShellState
+
+
+@dataclass(frozen=True)
+class State:
+    """What a shell has defined."""
+
+    variables: dict[str, str]
+    functions: dict[str, str]
+    aliases: dict[str, str]
+    arguments: str = ""
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset((*self.functions, *self.aliases))
+
 
 HOME, CWD = "/home/u", "/home/u/project"
 # What a shell has defined, as bash itself prints it: kind, name and text, with NULs between.
@@ -23,7 +38,7 @@ printf 'arguments\0\0%s\0' "$(printf '%q ' "$@")"
 """
 
 
-def known(definitions: str) -> ShellState:
+def known(definitions: str) -> State:
     """The state of a real bash after some definitions; nothing but definitions may be given here."""
     bash = shutil.which("bash") or "bash"
     done = subprocess.run(
@@ -33,7 +48,7 @@ def known(definitions: str) -> ShellState:
     state: dict[str, dict[str, str]] = {"variable": {}, "function": {}, "alias": {}, "arguments": {}}
     for kind, name, text in zip(fields[::3], fields[1::3], fields[2::3], strict=False):
         state[kind][name] = text
-    return ShellState(state["variable"], state["function"], state["alias"], state["arguments"].get("", "").strip())
+    return State(state["variable"], state["function"], state["alias"], state["arguments"].get("", "").strip())
 
 
 def judged(definitions: str, command: str) -> Verdict:
@@ -135,7 +150,7 @@ def test_a_function_of_the_users_that_is_too_long_to_be_an_agents_is_a_program()
 
 def test_many_definitions_that_are_not_named_cost_nothing() -> None:
     functions = {f"f{number}": f"f{number} () \n{{ \n    rm -rf /\n}}\n" for number in range(20_000)}
-    state = ShellState({f"v{number}": f'declare -- v{number}="/"\n' for number in range(20_000)}, functions, {})
+    state = State({f"v{number}": f'declare -- v{number}="/"\n' for number in range(20_000)}, functions, {})
     assert review('echo "$HOME"; rm -rf build', state=state, seconds=0.2).decision == "allow"
     assert review("f7", state=state).rule == "no_dangerous_rm"
 

@@ -22,6 +22,7 @@ from nacre.settings import PolicySettings
 
 if TYPE_CHECKING:
     from nacre.policy.review import Policy
+    from nacre.script.known import ShellState
 
 Approver = Callable[[str, Verdict], Awaitable[bool]]
 """Given the command and the verdict, whether to run it; only True is a yes.
@@ -50,19 +51,22 @@ async def approve(
     *,
     cwd: str,
     timeout: float | None,
+    state: ShellState | None = None,
 ) -> float:
     """Return when the command may run; the seconds that were spent waiting for an answer.
 
     Args:
         timeout: the call's own limit, towards which the wait counts.
+        state: what the shell that runs the command has defined.
 
     Raises:
         DeniedError: it may not.
         ConfigError: the rules cannot be read, so nothing may run.
     """
-    if settings.rules_file is None and settings.guard_profile == "default" and is_plain(command):
+    names = state.names if state is not None else ()
+    if settings.rules_file is None and settings.guard_profile == "default" and is_plain(command, names):
         return 0.0
-    verdict = judge(command, settings, environment, cwd=cwd)
+    verdict = judge(command, settings, environment, cwd=cwd, state=state)
     if verdict.decision == "allow":
         return 0.0
     if verdict.decision == "deny":
@@ -113,7 +117,14 @@ def _forget(asking: asyncio.Task[bool]) -> None:
         asking.exception()
 
 
-def judge(command: str, settings: PolicySettings, environment: Mapping[str, str], *, cwd: str) -> Verdict:
+def judge(
+    command: str,
+    settings: PolicySettings,
+    environment: Mapping[str, str],
+    *,
+    cwd: str,
+    state: ShellState | None = None,
+) -> Verdict:
     """What the guard says about a command that would run there.
 
     Raises:
@@ -122,7 +133,8 @@ def judge(command: str, settings: PolicySettings, environment: Mapping[str, str]
     # Loaded when there is something to read: it is half of what a short-lived program would load.
     from nacre.policy.review import review
 
-    return review(command, policy_of(settings), environment=environment, cwd=cwd, home=environment.get("HOME"))
+    home = environment.get("HOME")
+    return review(command, policy_of(settings), environment=environment, cwd=cwd, home=home, state=state)
 
 
 def policy_of(settings: PolicySettings) -> Policy:

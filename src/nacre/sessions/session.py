@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from nacre.process import AtOnce, Listener, Process
 from nacre.sessions import bootstrap
 from nacre.sessions.checkpoint import DUMP, MOST_BYTES, Checkpoint, read_dump
 from nacre.sessions.framing import Frame
+from nacre.sessions.known import KnownShell
 from nacre.sessions.quiet import command_words
 from nacre.sessions.shell import Shell, start_shell
 from nacre.sessions.snapshot import Snapshot, snapshot
@@ -72,6 +73,7 @@ class Session:
         self._env: Mapping[str, str] | None = None
         self._shell: Shell | None = None
         self._checkpoint: Checkpoint | None = None
+        self._known: KnownShell | None = None
         self._dumping = False
         self._quiet = False
         """Whether the script of this turn leaves the shell as it is."""
@@ -104,6 +106,7 @@ class Session:
         here: bool = False,
         stays: bool = False,
         lingers: bool = True,
+        review: Callable[[Command], Awaitable[Command]] | None = None,
     ) -> SessionBackend:
         """Wait for the turn of this command, and have a shell ready for it; the backend is to be closed afterwards.
 
@@ -112,6 +115,7 @@ class Session:
             here: whether it runs where the session is by then, whatever directory it was planned for.
             stays: whether the session stays in the command's directory.
             lingers: whether a command that ends at once may have ended before its start returns.
+            review: judges the command when the state of the shell that runs it is known, and may change it.
 
         Raises:
             SessionBusyError: its time was up before its turn.
@@ -125,6 +129,8 @@ class Session:
             if waited > NO_WAIT_SECONDS and command.timeout is not None:
                 command = replace(command, timeout=max(command.timeout - waited, NO_WAIT_SECONDS))
             shell = await self._ready(command)
+            if review is not None:
+                command = await review(command)
             command = self._with_late_rc(command)
             lingers = lingers and await may_linger(asyncio.get_running_loop())
         except BaseException:
@@ -298,6 +304,16 @@ class Session:
             state = state.exports()
             self._notices.append(TOO_LARGE)
         self._checkpoint = state
+
+    @property
+    def known(self) -> KnownShell | None:
+        """What the shell has defined, as it was written down last; in a turn, what the command will find."""
+        state = self._checkpoint
+        if state is None:
+            return None
+        if self._known is None or self._known.checkpoint is not state:
+            self._known = KnownShell(state)
+        return self._known
 
     def restoring(self, env: Mapping[str, str]) -> str:
         """The text that gives a shell of its own the state of the last checkpoint."""

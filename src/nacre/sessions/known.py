@@ -1,0 +1,57 @@
+"""What the guard must know of a session: the definitions of its last checkpoint, taken apart when they are asked for.
+
+Most commands are judged by their words alone, so a state costs nothing until one of its names is used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from functools import cached_property
+
+from nacre.sessions.checkpoint import Checkpoint
+
+_ALIAS = re.compile(r"^alias (?:-- )?([^=\s]+)=((?:'[^']*'|\\')*)$", re.MULTILINE)
+_QUOTED = re.compile(r"'([^']*)'|\\(')")
+
+
+class KnownShell:
+    """A checkpoint as the reader of scripts takes it: a `ShellState`."""
+
+    def __init__(self, checkpoint: Checkpoint, given: Collection[str] = ()) -> None:
+        """With the names of variables that the next command is given values of its own for."""
+        self.checkpoint = checkpoint
+        self._given = given
+
+    def for_call(self, given: Collection[str]) -> KnownShell:
+        """The same for a command that comes with variables of its own."""
+        return KnownShell(self.checkpoint, given) if given else self
+
+    @property
+    def names(self) -> frozenset[str]:
+        return self.checkpoint.names
+
+    @property
+    def arguments(self) -> str:
+        return self.checkpoint.arguments
+
+    @cached_property
+    def variables(self) -> dict[str, str]:
+        return {name: text for name, text in self.checkpoint.each_variable() if name not in self._given}
+
+    @cached_property
+    def aliases(self) -> dict[str, str]:
+        found = _ALIAS.findall(self.checkpoint.aliases)
+        return {name: _QUOTED.sub(r"\1\2", text) for name, text in found}
+
+    @cached_property
+    def functions(self) -> dict[str, str]:
+        """Bash prints the names and the definitions in the same order."""
+        names = [line.rpartition(" ")[2] for line in self.checkpoint.function_names.splitlines()]
+        text = "\n" + self.checkpoint.functions
+        found: list[tuple[str, int]] = []
+        for name in names:
+            start = text.find(f"\n{name} () \n", found[-1][1] + 1 if found else 0)
+            found += [(name, start)] if start >= 0 else []
+        ends = [*(start for _, start in found[1:]), len(text)]
+        return {name: text[start + 1 : end] for (name, start), end in zip(found, ends, strict=False)}
