@@ -15,7 +15,7 @@ from workbench import PATIENCE_SECONDS, Workbench, gone, layout, timeless, until
 
 from nacre.contracts.contract import Reply
 from nacre.jobs.table import JobTable
-from nacre.settings import SessionSettings, Settings
+from nacre.settings import JobSettings, SessionSettings, Settings
 from nacre.tool import Tool
 from nacre.warden import children
 
@@ -168,6 +168,34 @@ async def test_however_it_detaches_it_is_a_job_and_the_shell_goes_on(bench: Work
         assert [job.record["pid"] for job in bench.jobs.list().jobs] == [pid]
         await say(tool, "sleep 10", timeout=1)
         assert is_alive(pid)
+
+
+async def test_a_killed_keeper_costs_its_job_alone(bench: Workbench) -> None:
+    async with bench.tool() as tool:
+        one, shell = map(int, (await say(tool, "(sleep 300; :) & echo $! $$")).split())
+        below = children.descendants(one)
+        two = int(await say(tool, "sleep 301 & echo $!"))
+        os.kill(bench.jobs.get("bg_1").record["runnerPid"], signal.SIGKILL)
+        await gone(one, *below)
+        job = await bench.ended("bg_1")
+        assert (job.state, job.record["reason"]) == ("lost", "lost: its runner was killed, its exit status is unknown")
+        assert is_alive(two)
+        assert bench.jobs.get("bg_2").running
+        assert await say(tool, "echo $$") == str(shell)
+
+
+async def test_where_no_job_can_be_had_the_process_and_the_shell_go_on(bench: Workbench) -> None:
+    async with bench.tool(Settings(jobs=JobSettings(max_jobs=1))) as tool:
+        one, shell = map(int, (await say(tool, "sleep 300 & echo $! $$")).split())
+        reply = await tool.call({"command": "sleep 301 & echo $!"})
+        assert "what it left running could not be kept as a job: 1 jobs run already" in reply.text
+        two = int(shown(reply))
+        assert await say(tool, "echo $$") == str(shell)
+        await say(tool, "sleep 10", timeout=1)
+        assert is_alive(one)
+        assert is_alive(two)
+        os.kill(two, signal.SIGKILL)
+        await gone(two)
 
 
 async def test_the_end_of_a_session_leaves_its_jobs(bench: Workbench) -> None:

@@ -34,6 +34,7 @@ ANNOUNCE_SECONDS = 0.05
 KILL_SECONDS = 0.75
 # Children forked during the kill are found by looking again; so are those forked while the others were asked to end.
 KILL_ROUND_SECONDS = 0.005
+KILL_ROUNDS = 20
 ASK_ROUND_SECONDS = 0.05
 # After the shell's exit: this much silence, or this long in all, ends the reading of a kept command's pipe.
 SILENCE_SECONDS = 0.25
@@ -100,8 +101,8 @@ class Execution:
         """The mark of what the last turn of a session has left, until a keeper has it."""
         self._given: set[int] = set()
         """The marks of what earlier turns have left: their keepers answer for it."""
-        self._keepers: dict[int, socket.socket] = {}
-        """Those that still run, each with the way to tell it of ends."""
+        self._keepers: dict[int, tuple[int, socket.socket]] = {}
+        """Those that still run, each with the mark of what it keeps and the way to tell it of ends."""
         self._first_pipe = -1
         """The pipe that a session's shell was started with, of which it writes an EXIT trap's words at its exit: held
         open, so that these do not end the shell by SIGPIPE when the job that reads the pipe has ended."""
@@ -518,7 +519,7 @@ class Execution:
             self._become_keeper(mark, message, job, fds, far)
         far.close()
         near.settimeout(0)
-        self._keepers[child] = near
+        self._keepers[child] = mark, near
         self._given.add(mark)
         self._left_mark = None
         for fd in fds if job is None else (*fds, job.lock, job.output.fd):
@@ -555,13 +556,29 @@ class Execution:
     def _tell_keepers(self, ended: dict[int, int]) -> None:
         """Forget the keepers that have ended; tell the others what was collected here and may be theirs."""
         for pid in self._keepers.keys() & ended.keys():
-            self._keepers.pop(pid).close()
+            mark, link = self._keepers.pop(pid)
+            link.close()
+            if ended[pid] != 0:
+                self._end_marked(mark)
         for pid, status in ended.items():
-            for link in self._keepers.values():
+            for _, link in self._keepers.values():
                 try:
                     link.send(STATUS.pack(pid, status))
                 except OSError:
                     continue  # it is about to end, or asks the kernel
+
+    def _end_marked(self, mark: int) -> None:
+        """End what a keeper answered for that was killed, as the warden does for a runner."""
+        me = os.getpid()
+        for _ in range(KILL_ROUNDS):
+            below = children.descendants(me)
+            marked = [pid for pid in below if pid != self._leader and marks.mark_of(pid) == mark]
+            marked = [pid for pid in marked if pid not in self._keepers and not children.is_zombie(pid)]
+            if not marked:
+                break
+            for pid in marked:
+                children.signal_process(pid, signal.SIGKILL, parents={me, *below})
+            time.sleep(KILL_ROUND_SECONDS)
 
     def _keep(self, message: Message, fds: list[int]) -> None:
         """Read the pipes from now on: into a job's file, or away, so that survivors do not die of SIGPIPE."""

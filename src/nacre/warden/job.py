@@ -205,7 +205,10 @@ def final_state(facts: Record, *, producer: int | None = None) -> Record:
     if "code" in facts:
         return common | {"state": "exited", "exitCode": facts["code"]}
     # An adopted survivor whose own parent collected it.
-    return common | {"state": "lost", "reason": "lost: it has ended, but its exit status was not ours to collect"}
+    reason = (
+        f"lost: it has ended, but its parent collected its exit status; a session's shell tells it: wait {facts['pid']}"
+    )
+    return common | {"state": "lost", "reason": reason}
 
 
 def signal_name(number: int) -> str:
