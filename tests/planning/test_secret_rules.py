@@ -77,7 +77,26 @@ HARMLESS = {
     "REMOTE": "ssh://git@github.com:22/org/repo.git",
     "REPO": "git@github.com:org/repo.git",
     "DATABASE_URL": "postgres://app@db:5432/app",
-    "SENTRY_DSN": "https://0123456789abcdef0123456789abcdef@o1.ingest.sentry.io/42",
+    "NEXT_PUBLIC_SENTRY_DSN": "https://0123456789abcdef0123456789abcdef@o1.ingest.sentry.io/42",
+    "DATABASE_DSN": "postgres://app@db/app",
+    "ODBC_DSN": "MyDataSource",
+    "AUTH": "ldap-and-local",
+    "HTTP_AUTH": "passwordless",
+    "API_AUTH": "oauth2client",
+    "GIT_AUTH": "https://auth.example/login",
+    "DOCKER_AUTH": "/home/u/.docker/config.json",
+    "PGPASS": "/home/u/.pgpass",
+    "RANDOM_SEED": "4242424242424242",
+    "CATCH_PHRASE": "have a nice day",
+    "SALT_MASTER": "salt.example.com",
+    "BCRYPT_SALT": "12",
+    "ORACLE_SID": "ORCLPDB1",
+    "USER_SID": "S-1-5-21-3623811015-3361044348-30300820-1013",
+    "GRAPHICS_API": "opengl",
+    "REST_API": "my-service-production-2024",
+    "KUBE_API": "https://10.0.0.1:6443",
+    "OPENAPI": "3.1.0",
+    "PYTHON_TARGET": "com.example.auth.ServiceImplementation",
     "MODULE": "https://proxy.golang.org:443/mod@v1.2.3",
     "TITLE": "Basic Training",
     "LANG": "sk_SK.UTF-8",
@@ -89,6 +108,14 @@ HARMLESS = {
 }
 
 SECRET_VALUES = [
+    # Built up, so that a scanner of this repository has nothing to find.
+    "sk-" + "admin-abcdefghijklmnopqrstuvwxyz",
+    "123456789:" + "AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw0",
+    "MTIzNDU2Nzg5MDEyMzQ1Njc4." + "GabcdE.abcdefghijklmnopqrstuvwxyz0123456789AB",
+    "ntn_" + "12345678901abcdefghijklmnopqrstuvwxyzABCDEFGHI",
+    "secret_" + "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQ",
+    "fo1_" + "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQ",
+    "FlyV1 fm2_" + "lJPECAAAAAAAAAAAxBCabcdefghijklmnopqrstuvwxyz",
     "https://user:s3cretpw@host/path",
     "redis://:s3cretpw@cache:6379/0",
     "mongodb+srv://u:p@cluster.example/db",
@@ -135,6 +162,28 @@ SECRET_VALUES = [
 @pytest.mark.parametrize("name", SECRET_NAMES.split())
 def test_these_names_announce_a_secret(name: str) -> None:
     assert judge(name, TOKEN).strip
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("AUTH", "dXNlcjpwYXNzd29yZA=="),
+        ("AUTH", "user:pass1234"),
+        ("NPM_AUTH", TOKEN),
+        ("REDIS_AUTH", "hunter2hunter2"),
+        ("PGPASS", "correct horse"),
+        ("SEED_PHRASE", "abandon ability able about above absent"),
+        ("RECOVERY_PHRASE", "legal winner thank year"),
+        ("MNEMONIC", "legal winner thank year wave sausage"),
+        ("ENCRYPTION_SALT", "f3a9c1d2e4b5"),
+        ("SENTRY_DSN", "https://0123456789abcdef0123456789abcdef@o1.ingest.sentry.io/42"),
+        ("TWILIO_SID", "AC0123456789abcdef0123456789abcdef"),
+        ("TWILIO_ACCOUNT_SID", "AC0123456789abcdef0123456789abcdef"),
+        ("CLOUDFLARE_API", "abcdef0123456789abcdef0123456789abcde"),
+    ],
+)
+def test_these_names_announce_a_secret_beside_such_a_value(name: str, value: str) -> None:
+    assert judge(name, value).rule == "name"
 
 
 @pytest.mark.parametrize(("name", "value"), HARMLESS.items())

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # label: pattern after a border that is no letter or digit
 KNOWN_TOKENS: Mapping[str, str] = {
     "anthropic": r"sk-ant-[A-Za-z0-9_-]{16,200}",
-    "openai": r"sk-(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{20,200}",
+    "openai": r"sk-(?:(?:admin|proj|svcacct)-[A-Za-z0-9_-]{16,200}|(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{20,200})",
     "github": r"gh[pousr]_[A-Za-z0-9]{16,255}|github_pat_[A-Za-z0-9_]{16,255}",
     "gitlab": r"gl(?:pat|dt|rt|cbt|ptt|ft|soat|imt|agent|oas|ffct)-[A-Za-z0-9_.-]{16,200}",
     "slack": r"xox[abeoprs]-[A-Za-z0-9-]{16,250}|xapp-[0-9]-[A-Za-z0-9-]{16,250}",
@@ -34,7 +34,8 @@ KNOWN_TOKENS: Mapping[str, str] = {
     "shopify": r"shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{24,60}",
     "databricks": r"dapi[a-f0-9]{32}(?![A-Za-z0-9])",
     "linear": r"lin_api_[A-Za-z0-9]{24,60}",
-    "notion": r"ntn_[A-Za-z0-9]{30,60}",
+    "notion": r"ntn_[A-Za-z0-9]{30,60}|secret_[A-Za-z0-9]{43}(?![A-Za-z0-9])",
+    "fly": r"fo1_[A-Za-z0-9_-]{30,80}|fm[12][ar]?_[A-Za-z0-9_-]{30,250}",
     "figma": r"figd_[A-Za-z0-9_-]{24,60}",
     "grafana": r"glsa_[A-Za-z0-9_]{24,60}|glc_[A-Za-z0-9]{30,250}",
     "newrelic": r"NRAK-[A-Z0-9]{20,40}",
@@ -66,7 +67,8 @@ BEGINNINGS = (
     "sk- ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- gldt- glrt- glcbt- glptt- glft- glsoat- glimt- glagent- gloas- "
     "glffct- xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs- xapp- AKIA ASIA ABIA ACCA AIza ya29. GOCSPX- npm_ pypi-A hf_ "
     "sk_live_ rk_live_ whsec_ hvs. hvb. hvr. dckr_ SG. AGE-SECRET-KEY-1 doo_v1_ dop_v1_ dor_v1_ shpat_ shpca_ shppa_ "
-    "shpss_ dapi lin_api_ ntn_ figd_ glsa_ glc_ NRAK- dp. pul- rubygems_ gsk_ xai- pplx- r8_ tskey- ATATT3 sntrys_ "
+    "shpss_ dapi lin_api_ ntn_ secret_ fo1_ fm1_ fm1a_ fm1r_ fm2_ fm2a_ fm2r_ figd_ "
+    "glsa_ glc_ NRAK- dp. pul- rubygems_ gsk_ xai- pplx- r8_ tskey- ATATT3 sntrys_ "
     "sntryu_ pscale_ sbp_ lsv2_ xkeysib- PMAK- CCIPAT_ CCIPRJ_ key-"
 )
 

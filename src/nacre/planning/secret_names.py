@@ -41,7 +41,7 @@ SECRET_PARTS = words(
     """
     PASSWORD PASSWORDS PASSWD PASSPHRASE PASSPHRASES PASSCODE SECRET SECRETS TOKEN TOKENS CREDENTIAL CREDENTIALS CRED
     CREDS APIKEY APIKEYS AUTHTOKEN AUTHKEY BEARER COOKIE COOKIES DBPASS USERPASS ROOTPASS ADMINPASS SMTPPASS MAILPASS
-    FTPPASS LDAPPASS BINDPW BINDPASS
+    FTPPASS LDAPPASS PGPASS MYSQLPASS SQLPASS REDISPASS BINDPW BINDPASS
     """
 )
 # No other English word ends like this, so GITHUBTOKEN and MYSQLPASSWORD are safe to take for what they say.
@@ -49,6 +49,8 @@ SECRET_ENDINGS = (
     "PASSWORD", "PASSWD", "PASSPHRASE", "TOKEN", "APIKEY", "SECRETKEY", "ACCESSKEY", "PRIVATEKEY", "CLIENTSECRET",
 )  # fmt: skip
 SECRET_LAST_PARTS = frozenset({"PASS", "PWD", "PAT", "PW"})
+# A seed alone is for random numbers.
+PHRASE_MAKERS = frozenset({"SEED", "RECOVERY", "BACKUP", "WALLET", "MNEMONIC", "PASS"})
 KEY_PARTS = frozenset({"KEY", "KEYS"})
 KEY_MAKERS = frozenset({"API", "ACCESS", "SECRET", "PRIVATE"})
 PUBLIC_PARTS = frozenset({"PUBLIC", "PUBLISHABLE", "PUB"})
@@ -89,6 +91,24 @@ PUBLIC_KEY = (
 FINGERPRINT = r"(?:0x)?(?:[0-9A-Fa-f]{40}|[0-9A-Fa-f]{16}|[0-9A-Fa-f]{8})"
 UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 USER_AND_PASSWORD = r"[^\s:/]+:[^\s/]{3,}"
+# A method of authentication is a word or a few; a credential has digits, mixed case or the signs of an encoding.
+CREDENTIAL = (
+    r"(?=\S*[0-9=+]|\S*[a-z]\S*[A-Z]|\S{16,})(?!(?:oauth|openid|saml|sha|scram|pbkdf|ldap|ntlm|tls|krb)[a-z0-9]*$)"
+    r"(?![a-z][a-z0-9]*(?:[-_,. ][a-z0-9]+)+$)(?![a-z]+$)[^\s/:]{8,}"
+)
+# So long a run of letters and digits is no version and no name.
+IDENTIFIER_RUN = r"(?=.*[0-9])[A-Za-z0-9_-]*(?=[A-Za-z]*[0-9])[A-Za-z0-9]{20,}[A-Za-z0-9_-]*"
+KEYED_ADDRESS = r"[a-z][a-z0-9+.-]*://[A-Za-z0-9]{16,}@\S+"
+# Last parts that announce a secret only beside a value of the right shape.
+LONGEST_SHAPED = 256
+VALUED_LAST_PARTS = {
+    "AUTH": rf"{CREDENTIAL}|(?=.{{8}}){USER_AND_PASSWORD}",
+    "SALT": rf"{CREDENTIAL}|[^\s/:]{{16,}}",
+    "MNEMONIC": r"\S{8,}|\S+(?: +\S+){2,}",
+    "DSN": KEYED_ADDRESS,
+    "SID": IDENTIFIER_RUN,
+    "API": IDENTIFIER_RUN,
+}
 
 
 def name_parts(name: str) -> list[str]:
@@ -110,6 +130,8 @@ def name_reason(name: str, value: str) -> str | None:
     suspicion = suspicious_part(parts, value) or suspicious_part([word.upper() for word in WORD.findall(name)], value)
     if suspicion is None or is_switch_or_number(value):
         return None
+    if suspicion == "PGPASS" and value.startswith(("/", "~", "./")):
+        return None
     if not PUBLIC_PARTS.isdisjoint(parts):
         return None
     if is_pointer(parts, value):
@@ -124,14 +146,19 @@ def suspicious_part(parts: list[str], value: str) -> str | None:
     last = parts[-1] if parts else ""
     if len(parts) > 1 and last in SECRET_LAST_PARTS and not (last == "PWD" and value.startswith("/")):
         return last
-    if len(parts) > 1 and last == "AUTH" and len(value) >= 8 and re.fullmatch(USER_AND_PASSWORD, value):
+    if last in VALUED_LAST_PARTS and is_shaped(value, VALUED_LAST_PARTS[last]):
         return last
     for before, part in pairwise(parts):
-        if before in KEY_MAKERS and part in KEY_PARTS:
+        if (before in KEY_MAKERS and part in KEY_PARTS) or (before in PHRASE_MAKERS and part == "PHRASE"):
             return f"{before}_{part}"
     if "MNEMONIC" in parts and value.count(" ") >= 11:
         return "MNEMONIC"
     return suspicious_key(parts, value)
+
+
+def is_shaped(value: str, pattern: str) -> bool:
+    # The patterns look ahead, in time that grows with the square of a value; no such credential is longer.
+    return len(value) <= LONGEST_SHAPED and re.fullmatch(pattern, value.strip()) is not None
 
 
 def suspicious_key(parts: list[str], value: str) -> str | None:

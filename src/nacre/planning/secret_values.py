@@ -37,6 +37,12 @@ WEBHOOK = (
     r"hooks\.slack\.com/(?:services|workflows|triggers)/\w|discord(?:app)?\.com/api/webhooks/\d+/\S"
     r"|\.webhook\.office\.com/\S"
 )
+# Tokens that begin with an id instead of a prefix: Telegram's `id:AA…` and Discord's three parts, the first of which is
+# a long number in base64.
+BOT_TOKEN = (
+    r"(?<![A-Za-z0-9])(?:[0-9]{6,12}:AA[A-Za-z0-9_-]{33}"
+    r"|(?:mfa\.[A-Za-z0-9_-]{60,}|[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}))(?![A-Za-z0-9_-])"
+)
 NOT_A_PASSWORD = words("true false yes no on off 0 1 none null required optional prompt ask")
 
 
@@ -60,6 +66,8 @@ def value_reason(value: str) -> str | None:
         return "JSON with a credential"
     if "hook" in value and re.search(WEBHOOK, value):
         return "webhook address"
+    if (":AA" in value or value.count(".") >= 2 or "mfa." in value) and re.search(BOT_TOKEN, value):
+        return "bot token"
     label = token_label(value)
     return f"known token format ({label})" if label else None
 
