@@ -26,11 +26,12 @@ from nacre.errors import (
     NacreError,
 )
 from nacre.execution.capture import Capture, Passthrough, is_cut
-from nacre.execution.entry import entry_of, failure_of, measures
+from nacre.execution.entry import entry_of, failure_of, hide_in, measures
 from nacre.execution.run import Run
 from nacre.execution.stages import hidden_failure
-from nacre.execution.summary import notices_of, outcome_of, producers_ending
+from nacre.execution.summary import notices_of, outcome_of, producers_ending, redacted_survivors
 from nacre.output.capture import EVERYTHING, Captured, Selection
+from nacre.output.redact import Redactor
 from nacre.planning.plan import Plan, plan, redactor_for
 from nacre.policy.approval import Approver, approve, is_guarded, judge
 from nacre.policy.plain import is_plain
@@ -154,6 +155,11 @@ class Engine:
 
             forget()
         self._audit.close()
+
+    @property
+    def redactor(self) -> Redactor:
+        """Knows the values that this program's environment hides from commands."""
+        return redactor_for(environment() if self._environ is None else self._environ, self.settings.environment)
 
     # Review and plan.
 
@@ -326,6 +332,7 @@ class Engine:
         # Whoever waits for something in the output must be there before the output is.
         place = await session.turn(
             command,
+            label=lambda: planned.label,
             env=request.env,
             here=request.cwd is None,
             stays=request.stays,
@@ -431,6 +438,9 @@ class Engine:
         backend_notice: str | None,
     ) -> ShellResult:
         ending, lifted_notice = producers_ending(ending, planned.request.lifted)
+        run.survivors = redacted_survivors(run.survivors, planned.redactor)
+        if ending.unkillable:
+            ending = replace(ending, unkillable=redacted_survivors(ending.unkillable, planned.redactor))
         outcome = outcome_of(ending, planned.limit)
         keep_all = profile.keep_partial and isinstance(outcome, TimedOut)
         outputs, problems = capture.outputs(keep_all=keep_all)
@@ -511,27 +521,28 @@ class Engine:
             "time": time.time(),
             "contract": profile.contract,
             "command": planned.redactor.redact_text(planned.request.command),
-            "cwd": planned.command.cwd,
+            "cwd": planned.redactor.redact_text(planned.command.cwd),
             **facts,
         }
         return self._audit.append(entry)
 
     def log_failure(self, profile: Profile, planned: Plan, error: BaseException, **facts: Any) -> None:
         """Log that a call came to nothing, unless a frame below has logged the same error."""
+        hide_in(error, planned.redactor)
         if not _is_logged(error):
             self.log(profile, planned, {**failure_of(error, planned.redactor), **facts})
 
     def log_refusal(self, contract: str, command: str, cwd: str, error: BaseException) -> None:
         """The same for a call that was refused before it was planned."""
+        redactor = self.redactor
+        hide_in(error, redactor)
         if _is_logged(error):
             return
-        environ = environment() if self._environ is None else self._environ
-        redactor = redactor_for(environ, self.settings.environment)
         entry = {
             "time": time.time(),
             "contract": contract,
             "command": redactor.redact_text(command),
-            "cwd": cwd,
+            "cwd": redactor.redact_text(cwd),
             **failure_of(error, redactor),
         }
         self._audit.append(entry)

@@ -22,11 +22,13 @@ from nacre.artifacts.urls import standard_router
 from nacre.contracts import contract_named
 from nacre.contracts.contract import Companion, Contract, Reply, Scene, SeriesContract
 from nacre.errors import InvalidRequestError, NacreError
+from nacre.execution.entry import hide_in
 from nacre.execution.live import INTERVAL_SECONDS, LiveTail
 from nacre.jobs.notices import completions, text_of
 from nacre.jobs.status import details_of, status_of
 from nacre.jobs.table import Job
 from nacre.keeping import Patience, run_or_keep, start_in_background
+from nacre.output.redact import Redactor
 from nacre.planning.normalise import normalise
 from nacre.planning.urls import Resolver, UrlRouter
 from nacre.policy.approval import Approver
@@ -190,8 +192,9 @@ class Tool:
         contract = self._contract
         if isinstance(contract, Companion):
             try:
-                return await contract.answer(self.engine, arguments)
+                return _redacted(await contract.answer(self.engine, arguments), self.engine.redactor)
             except NacreError as error:
+                self._hide_in(error)
                 return Reply(text=str(error), is_error=True, refusal=error)
         try:
             if isinstance(contract, SeriesContract):
@@ -211,6 +214,14 @@ class Tool:
         except asyncio.CancelledError as error:
             self._log_refusal(arguments, error)
             raise
+
+    def _hide_in(self, error: NacreError) -> None:
+        try:
+            redactor = self.engine.redactor
+        except NacreError:
+            # Without settings nothing is filtered and nothing hidden; the error says what is wrong with them.
+            return
+        hide_in(error, redactor)
 
     def _log_refusal(self, arguments: object, error: BaseException) -> None:
         """Log a call that has no result, unless the engine has."""
@@ -297,7 +308,7 @@ class Tool:
             async for job in ended:
                 state = "completed" if status_of(job) == "completed" else "failed"
                 details = details_of(job) | {"async": {"state": state, "jobId": job.id, "type": "bash"}}
-                yield Notice(job.id, text_of(job), details)
+                yield Notice(job.id, self.engine.redactor.redact_text(text_of(job)), details)
 
     async def stream(
         self, arguments: object, *, interval: float = INTERVAL_SECONDS
@@ -324,6 +335,21 @@ class Tool:
 
 # Tools without a session of a name have one of their own.
 _numbers = itertools.count(1)
+
+
+def _redacted(reply: Reply, redactor: Redactor) -> Reply:
+    """An answer about kept output without hidden values that were broken by escapes there and are whole here."""
+    if not redactor:
+        return reply
+
+    def clean(value: Any) -> Any:
+        if isinstance(value, str):
+            return redactor.redact_text(value)
+        if isinstance(value, Mapping):
+            return {key: clean(one) for key, one in value.items()}
+        return [clean(one) for one in value] if isinstance(value, list | tuple) else value
+
+    return replace(reply, text=clean(reply.text), details=clean(reply.details))
 
 
 def _is_ours(job: Job) -> bool:

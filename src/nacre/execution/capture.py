@@ -11,6 +11,7 @@ from nacre.artifacts.writer import ArtifactWriter
 from nacre.dataclass import replace
 from nacre.errors import ArtifactError
 from nacre.output.capture import EVERYTHING, Captured, Selection
+from nacre.output.escapes import is_plain
 from nacre.output.redact import Redactor
 from nacre.output.sizes import human_size
 from nacre.output.window import Window
@@ -64,7 +65,10 @@ class Capture:
         self._selection = selection
         self._store = store
         self._redactors = [redactor.fresh() for _ in _KINDS[profile.streams]] if redactor else []
+        self._redactor = redactor
         self._live = live
+        if live is not None:
+            live.redactor = redactor
         self._passthrough = passthrough
         self._spills = [
             Spill(Window(shape.head_bytes, shape.tail_bytes, whole_bytes=shape.whole_bytes), create(kind))
@@ -145,7 +149,13 @@ class Capture:
             total_lines=window.total_lines,
             artifact=artifact,
         )
-        return self._profile.view(captured, self._selection if selection is None else selection)
+        output = self._profile.view(captured, self._selection if selection is None else selection)
+        shown = (window.whole,) if window.whole is not None else (window.head, window.tail)
+        if not self._redactor or all(map(is_plain, shown)):
+            return output
+        # A value with escapes or NULs inside is whole only where a view has taken them out.
+        text = self._redactor.redact_text(output.text)
+        return output if text == output.text else replace(output, text=text)
 
     def _with_side(self, output: Output, side: Spill, problems: list[str]) -> Output:
         """The output with the artifact of the whole, of which a last stage showed only a part."""

@@ -48,6 +48,16 @@ def failure_of(error: BaseException, redactor: Redactor) -> dict[str, Any]:
     return {"outcome": "notStarted", "error": redactor.redact_text(str(error))}
 
 
+def hide_in(error: BaseException, redactor: Redactor) -> None:
+    """Take hidden values out of an error: its text and its facts quote what the caller gave."""
+    if not redactor:
+        return
+    error.args = tuple(redactor.redact_text(one) if isinstance(one, str) else one for one in error.args)
+    for name, value in list(vars(error).items()):
+        if isinstance(value, str):
+            setattr(error, name, redactor.redact_text(value))
+
+
 def measures(elapsed: float, outputs: Sequence[Output]) -> dict[str, Any]:
     """How long and how much; both streams through one pipe are counted as stdout."""
     return {

@@ -7,6 +7,7 @@ import asyncio
 from nacre.output.decode import decode, trim_tail
 from nacre.output.escapes import strip
 from nacre.output.lines import settle
+from nacre.output.redact import Redactor
 
 # What a live update shows at most: the whole current tail, not a delta.
 TAIL_BYTES = 50 * 1024
@@ -22,6 +23,8 @@ class LiveTail:
         self._fresh = asyncio.Event()
         self._news = False
         self._ended = False
+        self.redactor: Redactor | None = None
+        """Knows the values that the command must not show; set by what feeds it."""
         self.terminal_id: str | None = None
         """The client's terminal that the command runs in, if it does."""
 
@@ -52,4 +55,5 @@ class LiveTail:
         if not self._news:
             return None
         self._news = False
-        return settle(strip(decode(trim_tail(bytes(self._tail[-TAIL_BYTES:]))))).text
+        text = settle(strip(decode(trim_tail(bytes(self._tail[-TAIL_BYTES:]))))).text
+        return text if self.redactor is None else self.redactor.redact_text(text)

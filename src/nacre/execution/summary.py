@@ -5,6 +5,7 @@ from __future__ import annotations
 from nacre.dataclass import replace
 from nacre.execution.run import Run
 from nacre.execution.stages import hidden_failure
+from nacre.output.redact import Redactor
 from nacre.process import Ending, Survivor
 from nacre.request import Lifted, ShellRequest
 from nacre.result import Exited, Lost, Outcome, Signalled, Stopped, TimedOut
@@ -56,6 +57,13 @@ def notices_of(run: Run, ending: Ending, request: ShellRequest) -> list[str]:
     if ending.lost is not None and ending.why is not None:
         notices.append(ending.lost)
     return [*notices, *ending.notices]
+
+
+def redacted_survivors(survivors: tuple[Survivor, ...], redactor: Redactor) -> tuple[Survivor, ...]:
+    """The survivors without the hidden values that their command lines may hold."""
+    if not redactor:
+        return survivors
+    return tuple(replace(one, argv=tuple(map(redactor.redact_text, one.argv))) for one in survivors)
 
 
 def _spell(survivor: Survivor) -> str:

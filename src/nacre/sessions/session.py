@@ -78,7 +78,8 @@ class Session:
         self._quiet = False
         """Whether the script of this turn leaves the shell as it is."""
         self._notices: list[str] = []
-        self._running: str | None = None
+        self._running: Callable[[], str] | None = None
+        """Spells the command that runs."""
         self._closing = False
         """Whether the shell is to end after the command that runs."""
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -102,6 +103,7 @@ class Session:
         self,
         command: Command,
         *,
+        label: Callable[[], str],
         env: Mapping[str, str] | None = None,
         here: bool = False,
         stays: bool = False,
@@ -111,6 +113,7 @@ class Session:
         """Wait for the turn of this command, and have a shell ready for it; the backend is to be closed afterwards.
 
         Args:
+            label: spells the command for a message to others, without hidden values.
             env: variables for this command alone.
             here: whether it runs where the session is by then, whatever directory it was planned for.
             stays: whether the session stays in the command's directory.
@@ -122,7 +125,6 @@ class Session:
             NacreError: no shell could be started.
         """
         began = time.monotonic()
-        label = command.script.strip()[:LABEL_CHARACTERS]
         await self._take_turn(label, command.timeout)
         try:
             waited = time.monotonic() - began
@@ -144,7 +146,7 @@ class Session:
         self._notices = []
         return SessionBackend(self, shell, scope, command, notice)
 
-    async def _take_turn(self, label: str, limit: float | None) -> None:
+    async def _take_turn(self, label: Callable[[], str], limit: float | None) -> None:
         if self._running is not None:
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append(turn)
@@ -159,11 +161,14 @@ class Session:
                     self._pass_on()
                 if isinstance(error, TimeoutError):
                     raise SessionBusyError(
-                        f"timed out after {limit:g} s waiting for the session's running command: {self._running!r}; "
-                        "wait for it, or run this one in another session"
+                        f"timed out after {limit:g} s waiting for the session's running command: "
+                        f"{self._running_command()!r}; wait for it, or run this one in another session"
                     ) from error
                 raise
         self._running = label
+
+    def _running_command(self) -> str:
+        return "" if self._running is None else self._running()[:LABEL_CHARACTERS]
 
     def _pass_on(self) -> None:
         self.used_at = time.monotonic()
@@ -335,7 +340,9 @@ class Session:
     def restart(self) -> None:
         """Begin anew with the next command; raises while one runs."""
         if self._running is not None:
-            raise InvalidRequestError(f"the session runs {self._running!r}; wait for it or cancel it", field="restart")
+            raise InvalidRequestError(
+                f"the session runs {self._running_command()!r}; wait for it or cancel it", field="restart"
+            )
         self.forget()
         self._env = None
         self._notices = []
