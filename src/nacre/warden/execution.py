@@ -531,7 +531,7 @@ class Execution:
         """In the child: follow what is left to its end, with nothing in hand that belongs to the session."""
         status = 1
         try:
-            keeper = self._keeper = Keeper(mark, message["grace"], link)
+            keeper = self._keeper = Keeper(mark, message["grace"], link, shell=self._leader)
             leader: int = message.get("adopt") or 0
             keeper.follow(leader, self._named.get(leader))
             answer: Message = {"event": "kept", "pid": leader}

@@ -43,9 +43,10 @@ _INFO_BYTES, _EXIT_CODE_AT = 64, 60
 class Keeper:
     """Follows the processes of one mark to their end."""
 
-    def __init__(self, mark: int, grace: float, link: socket.socket) -> None:
+    def __init__(self, mark: int, grace: float, link: socket.socket, *, shell: int) -> None:
         """With the socket on which the runner tells of the processes that it has collected."""
         self._runner = os.getppid()
+        self._shell = shell
         self._mark = mark
         self._grace = grace
         self._link = link
@@ -54,8 +55,9 @@ class Keeper:
         self._poll = select.poll()
         self._poll.register(link, select.POLLIN)
         self._poll.register(self._wakeup, select.POLLIN)
-        self._members: dict[int, int] = {}
-        """The living processes of the job, each with its pidfd."""
+        self._roots: dict[int, int] = {}
+        """The living processes of the job whose parents are not of the job, each with its pidfd. What is below these
+        need not be watched: at the end of a root its children become roots."""
         self._leader = 0
         self._leader_handle = -1
         self._status: int | None = None
@@ -95,7 +97,7 @@ class Keeper:
     def close_all_others(self) -> None:
         """Close every descriptor that came from the runner and is not the job's."""
         kept = {0, 1, 2, self._link.fileno(), self._wakeup, self._wakeup_end, self._leader_handle}
-        kept |= {*self._readers, *self._members.values()}
+        kept |= {*self._readers, *self._roots.values()}
         if self._job is not None:
             kept |= {self._job.lock, self._job.output.fd}
         for name in os.listdir("/proc/self/fd"):
@@ -107,7 +109,7 @@ class Keeper:
 
     def run(self) -> None:
         """Serve until no process of the job is left, then write its final status."""
-        while self._members or self._awaits_status():
+        while self._roots or self._awaits_status():
             for fd, _ in self._poll.poll(self._patience()):
                 if fd == self._wakeup:
                     os.read(fd, 4096)
@@ -128,36 +130,44 @@ class Keeper:
 
     def _below(self) -> list[int]:
         """Every process of the job; where the runner is gone, those that are known and what is below them."""
-        roots = [self._runner] if os.getppid() == self._runner else list(self._members)
-        found = {pid for root in roots for pid in children.descendants(root)} | set(self._members)
+        tops = [self._runner] if os.getppid() == self._runner else list(self._roots)
+        found = {pid for top in tops for pid in children.descendants(top)} | set(self._roots)
         return [pid for pid in found if pid != os.getpid() and marks.mark_of(pid) == self._mark]
 
+    def _open(self, pid: int, below: list[int]) -> int | None:
+        """A pidfd of a process of the job; None when it has ended."""
+        try:
+            handle = os.pidfd_open(pid)
+        except OSError:
+            return None
+        # Asked again now that the number cannot become another's: the first mark is that of every process there is.
+        parent = _parent_of(pid)
+        if _has_ended(handle) or marks.mark_of(pid) != self._mark or parent not in (self._runner, self._shell, *below):
+            os.close(handle)
+            return None
+        return handle
+
     def _look(self) -> None:
-        """Watch the processes of the job that are not watched yet."""
-        for pid in self._below():
-            if pid in self._members:
+        """Watch the roots that are not watched yet."""
+        below = self._below()
+        for pid in set(below).difference(self._roots):
+            parent = _parent_of(pid)
+            if parent in below and not children.is_zombie(parent):
                 continue
-            try:
-                handle = os.pidfd_open(pid)
-            except OSError:
-                continue  # it was collected meanwhile
-            # Asked again now that the number cannot become another's.
-            if _has_ended(handle) or marks.mark_of(pid) != self._mark:
-                os.close(handle)
-                continue
-            self._members[pid] = handle
-            self._poll.register(handle, select.POLLIN)
+            if (handle := self._open(pid, below)) is not None:
+                self._roots[pid] = handle
+                self._poll.register(handle, select.POLLIN)
 
     def _ended(self, handle: int) -> None:
-        """Forget a process that has ended, and find what it has left behind."""
-        for pid, known in list(self._members.items()):
+        """Forget a root that has ended, and find what it has left behind."""
+        for pid, known in list(self._roots.items()):
             if known == handle:
-                del self._members[pid]
+                del self._roots[pid]
                 self._poll.unregister(handle)
                 os.close(handle)
         self._look()
-        if not self._members:
-            # A process that was forked during the look is there in the next.
+        if not self._roots:
+            # A process that was forked, or got another parent, during the look is there in the next.
             self._look()
 
     def _awaits_status(self) -> bool:
@@ -186,7 +196,7 @@ class Keeper:
     def _patience(self) -> float | None:
         now = time.monotonic()
         timers = [self._kill_at, self._give_up_at]
-        if not self._members:
+        if not self._roots:
             timers.append(now + STATUS_ROUND_SECONDS)
         if self._why is not None:
             timers.append(now + (KILL_ROUND_SECONDS if self._killed else ASK_ROUND_SECONDS))
@@ -208,18 +218,23 @@ class Keeper:
             self._signal(signal.SIGKILL)
         if self._give_up_at is not None and now >= self._give_up_at:
             # What even SIGKILL does not end is left to the runner.
-            for handle in self._members.values():
+            for handle in self._roots.values():
                 self._poll.unregister(handle)
                 os.close(handle)
-            self._members = {}
+            self._roots = {}
 
     def _signal(self, number: int) -> None:
-        self._look()
-        for handle in self._members.values():
+        below = self._below()
+        for pid in below:
+            handle = self._open(pid, below)
+            if handle is None:
+                continue
             try:
                 signal.pidfd_send_signal(handle, number)
             except (ProcessLookupError, PermissionError):
-                continue  # gone meanwhile, or it changed its user
+                pass  # gone meanwhile, or it changed its user: what is left is looked for again
+            finally:
+                os.close(handle)
 
     def _facts(self) -> Message:
         facts: Message = {"pid": self._leader, "why": self._why, "forced": self._killed, "limit": None}
@@ -244,6 +259,11 @@ class Keeper:
         if self._job is not None and fd not in self._aside:
             self._job.output.feed(data)
         return True
+
+
+def _parent_of(pid: int) -> int:
+    fields = children.stat_fields(pid)
+    return int(fields[1]) if len(fields) > 1 else 0
 
 
 def _has_ended(handle: int) -> bool:
