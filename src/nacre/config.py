@@ -111,10 +111,36 @@ def state_dir(environ: Mapping[str, str]) -> str:
 
 def working_directory() -> str:
     """This process's directory; one that was deleted under us by the path it had, so that an error can name it."""
+    if _left is not None:
+        return _left
     try:
         return os.getcwd()
     except FileNotFoundError:
-        return os.environ.get("PWD", "(deleted directory)")
+        return _deleted_directory()
+
+
+def absolute(path: str | os.PathLike[str]) -> str:
+    """A path as this process means it, also where its directory was deleted under it."""
+    text = os.fspath(path)
+    return os.path.normpath(text if os.path.isabs(text) else os.path.join(working_directory(), text))
+
+
+# The deleted directory that this process has left.
+_left: str | None = None
+
+
+def leave_deleted_directory() -> None:
+    """Go to the root, and remember where this process was: Python 3.13 cannot import modules in a deleted directory."""
+    global _left
+    _left = _deleted_directory()
+    os.chdir("/")
+
+
+def _deleted_directory() -> str:
+    try:
+        return os.readlink("/proc/self/cwd").removesuffix(" (deleted)")
+    except OSError:
+        return "(deleted directory)"
 
 
 def variable_of(name: str) -> str:

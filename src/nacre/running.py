@@ -75,7 +75,7 @@ async def run_with(
     """Run a command with a profile of the caller's choice."""
     if timeout is not None or env is not None or not isinstance(command, str):
         check_call(command, timeout=timeout, env=env)
-    directory = os.path.abspath(cwd) if cwd is not None else config.working_directory()
+    directory = config.absolute(cwd) if cwd is not None else config.working_directory()
     engine = engines.from_environment(settings=settings)
     if env is None and not engine.settings.notices:
         planned = await engine.plan_again(command, timeout, profile, cwd=directory)

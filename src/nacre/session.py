@@ -40,7 +40,7 @@ class Session:
     """
 
     def __init__(self, *, cwd: str | os.PathLike[str] | None = None, settings: Settings | None = None) -> None:
-        self._cwd = os.path.abspath(cwd) if cwd is not None else config.working_directory()
+        self._cwd = config.absolute(cwd) if cwd is not None else config.working_directory()
         self._settings = settings
         self._key = f"of program {next(_numbers)}"
         self._engine: engines.Engine | None = None

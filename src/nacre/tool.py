@@ -109,7 +109,7 @@ class Tool:
         self.contract = contract
         """The name of its contract."""
         self._contract = contract_named(contract)
-        self._cwd = None if cwd is None else os.path.abspath(cwd)
+        self._cwd = None if cwd is None else config.absolute(cwd)
         self._settings = settings
         self._approver = approver
         self._tools = frozenset(tools)

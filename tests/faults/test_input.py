@@ -312,6 +312,43 @@ def test_case_17_own_directory_deleted_is_an_error_not_a_traceback(verb: list[st
     assert "director" in out + errors
 
 
+def test_a_deleted_directory_is_never_replaced_by_what_pwd_says(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    code = f"import os, sys; os.rmdir({str(gone)!r}); from nacre.cli import main; sys.exit(main(sys.argv[1:]))"
+    status, out, errors = Program(code, "run", "--", "pwd", cwd=gone, env={"PWD": "/"}).finish()
+    assert (status, out) == (125, "")
+    assert f"working directory '{gone}' does not exist" in errors
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "nacre.run_sync('pwd')",
+        "nacre.run_sync('pwd', cwd='sub')",
+        "asyncio.run(nacre.Tool('workspace').call({'command': 'pwd'})).refusal",
+        "asyncio.run(nacre.Tool('modes', cwd='.').call({'command': 'pwd'})).refusal",
+        "asyncio.run(nacre.Session(cwd='.').run('pwd'))",
+    ],
+)
+def test_a_program_in_a_deleted_directory_is_told_so(use: str, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    code = f"""
+import asyncio, os, nacre
+os.chdir({str(gone)!r}); os.rmdir({str(gone)!r})
+try:
+    print(repr({use}))
+except nacre.WorkingDirectoryError as error:
+    print(repr(error))
+"""
+    status, out, errors = Program(code, cwd=tmp_path, env={"PWD": str(tmp_path)}).finish()
+    assert (status, errors) == (0, "")
+    assert out.startswith("WorkingDirectoryError(")
+    assert str(gone) in out
+    assert "does not exist" in out
+
+
 @pytest.mark.parametrize("count", [2, 100])
 async def test_case_19_calls_at_once_keep_their_outputs_apart(count: int) -> None:
     scripts = [f"for i in 1 2 3; do echo out-{n}; echo err-{n} >&2; done; exit {n}" for n in range(count)]

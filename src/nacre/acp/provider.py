@@ -104,7 +104,7 @@ class TerminalProvider:
             cwd: where a command runs whose agent names no directory; the process's own unless given.
             approver: asked about commands that a rule says to ask about.
         """
-        self._cwd = None if cwd is None else os.path.abspath(cwd)
+        self._cwd = None if cwd is None else config.absolute(cwd)
         self._settings = settings
         self._approver = approver
         self._terminals: dict[str, _Terminal] = {}

@@ -48,6 +48,7 @@ from swerex.runtime.abstract import (
     WriteFileResponse,
 )
 
+from nacre import config
 from nacre.adapters.program import NO_LIMIT_SECONDS, program_profile, run_program
 from nacre.adapters.terminal import INTERRUPT, Met, Shown, TerminalProgram
 from nacre.command import SHELL, Streams
@@ -72,7 +73,7 @@ class NacreRuntime(AbstractRuntime):
     def __init__(self, *, cwd: str | os.PathLike[str] = ".", logger: logging.Logger | None = None) -> None:
         """Make a runtime whose commands begin in `cwd`."""
         self.logger = logger or logging.getLogger(__name__)
-        self._cwd = os.path.abspath(cwd)
+        self._cwd = config.absolute(cwd)
         self._sessions: dict[str, Session] = {}
         self._running: dict[str, asyncio.Task[ShellResult]] = {}
         self._programs: dict[str, TerminalProgram] = {}

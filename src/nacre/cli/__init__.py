@@ -5,6 +5,7 @@ stdout carries the result, stderr everything else. A verb's module is imported o
 
 from __future__ import annotations
 
+import os
 import sys
 
 # Verb → what it does, in the words of --help. The module has the verb's name.
@@ -55,6 +56,12 @@ def _print(text: str) -> int:
 
 
 def main(argv: list[str] | None = None) -> int:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        from nacre import config
+
+        config.leave_deleted_directory()
     if argv is not None:
         return _main(argv)
     from nacre.cli import loading
