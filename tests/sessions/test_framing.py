@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from nacre.sessions.framing import MOST_BYTES, Frame, Frames
 
-WHOLE = b"n1\x000 1 0\x0042\x00/a dir\n\x00n1\x00"
+WHOLE = b"n1\x000 1 0\x0042\x00trap -- 'echo bye' EXIT\n\x00/a dir\n\x00n1\x00"
+FRAME = Frame("0 1 0", "42", "trap -- 'echo bye' EXIT\n", "/a dir")
 
 
 def expecting(nonce: str) -> Frames:
@@ -21,7 +22,7 @@ def expecting(nonce: str) -> Frames:
 
 def test_a_frame_is_status_last_process_and_directory() -> None:
     frame = expecting("n1").feed(WHOLE)
-    assert frame == Frame("0 1 0", "42", "/a dir", "")
+    assert frame == FRAME
     assert frame.codes == [0, 1, 0]
 
 
@@ -34,29 +35,34 @@ def test_a_frame_is_the_same_in_any_pieces_and_after_any_noise(cuts: list[int], 
     for start, end in itertools.pairwise(edges):
         if data[start:end]:
             found.append(frames.feed(data[start:end]))
-    assert [frame for frame in found if frame is not None] == [Frame("0 1 0", "42", "/a dir", "")]
+    assert [frame for frame in found if frame is not None] == [FRAME]
 
 
 def test_the_frame_of_another_turn_is_none() -> None:
     frames = expecting("n2")
     assert frames.feed(WHOLE) is None
-    assert frames.feed(b"n2\x003\x00\x00/\n\x00n2\x00") == Frame("3", "", "/", "")
+    assert frames.feed(b"n2\x003\x00\x00\x00/\n\x00n2\x00") == Frame("3", "", "", "/")
 
 
 @pytest.mark.parametrize(
-    ("rest", "cwd", "trap"),
+    ("traps", "directory", "cwd", "action"),
     [
-        (b"/\n", "/", ""),
-        (b"/line\nbreak\n", "/line\nbreak", ""),
-        (b"/\ntrap -- 'echo bye' EXIT\n", "/", "trap -- 'echo bye' EXIT\n"),
-        (b"/\ntrap -- - EXIT\n", "/", ""),
-        (b"/\xff\n", "/\udcff", ""),
+        (b"", b"/\n", "/", ""),
+        (b"", b"/line\nbreak\n", "/line\nbreak", ""),
+        (b"", b"/docs\ntrap -- $(touch here) x\n", "/docs\ntrap -- $(touch here) x", ""),
+        (b"trap -- 'it'\\''s' EXIT\n", b"/\n", "/", "it's"),
+        (b"trap -- 'a\nb' EXIT\ntrap -- 'd' DEBUG\n", b"/\n", "/", "a\nb"),
+        (b"trap -- - EXIT\n", b"/\n", "/", ""),
+        (b"trap -- $(touch here) EXIT\n", b"/\n", "/", ""),
+        (b"", b"/\xff\n", "/\udcff", ""),
     ],
 )
-def test_directory_and_trap(rest: bytes, cwd: str, trap: str) -> None:
-    frame = expecting("n").feed(b"n\x000\x00\x00" + rest + b"\x00n\x00")
+def test_directory_and_trap_cannot_be_taken_for_each_other(
+    traps: bytes, directory: bytes, cwd: str, action: str
+) -> None:
+    frame = expecting("n").feed(b"n\x000\x00\x00" + traps + b"\x00" + directory + b"\x00n\x00")
     assert frame is not None
-    assert (frame.cwd, frame.exit_trap) == (cwd, trap)
+    assert (frame.cwd, frame.action("EXIT")) == (cwd, action)
 
 
 def test_a_flood_on_the_socket_is_not_kept() -> None:

@@ -113,16 +113,44 @@ async def test_a_shell_that_is_killed_while_it_waits_is_replaced(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("command", "code"), [("exit 7", 7), ("exec sh -c 'exit 3'", 3), ("set -e; false; echo no", 1), ("exit", 0)]
+    ("command", "code"),
+    [
+        ("x=new; cd /; exit 7", 7),
+        ("x=new; cd /; exit", 0),
+        ("set -e; x=new; cd /; false; echo no", 1),
+        ("set -u; x=new; cd /; echo $nope", 127),
+        ("x=new; cd /; echo ${nope:?missing}; echo no", 127),
+        ("f() { x=new; cd /; exit 4; }; f", 4),
+    ],
 )
-async def test_the_end_of_the_shell_begins_anew(command: str, code: int, tmp_path: Path) -> None:
+async def test_the_end_of_the_shell_keeps_directory_and_variables(command: str, code: int, tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
-        await shell.run("x=gone; cd /usr")
+        await shell.run("x=old; y=kept; cd /usr")
         assert (await shell.run(command)).outcome == nacre.Exited(code)
-        assert shell.cwd == str(tmp_path)
-        after = await shell.run("echo [$x]; pwd")
-        assert after.text == f"[]\n{tmp_path}\n"
-        assert "start anew" in after.notices[0]
+        assert shell.cwd == "/"
+        after = await shell.run("set +eu; echo $x $y; pwd")
+        assert after.text == "new kept\n/\n"
+        (notice,) = after.notices
+        assert notice.startswith("new shell: the last one ended")
+        assert notice.endswith("directory, variables and functions were kept")
+
+
+@pytest.mark.parametrize("command", ["x=new; exec sh -c 'exit 3'", "trap 'echo bye' EXIT; x=new; exit 3"])
+async def test_a_state_that_was_not_written_down_is_not_said_to_be_kept(command: str, tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        await shell.run("x=old; cd /usr")
+        assert (await shell.run(command)).outcome == nacre.Exited(3)
+        after = await shell.run("echo $x; pwd")
+        assert after.text == "old\n/usr\n"
+        (notice,) = after.notices
+        assert notice.endswith("directory, variables and functions are as they were before its last command")
+
+
+async def test_an_exit_takes_nothing_of_one_call_along(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        await shell.run("export A=before; cd /usr")
+        await shell.run("x=1; exit 1", env={"A": "once", "B": "once"}, cwd=tmp_path)
+        assert (await shell.run("echo $A ${B-unset} $x; pwd")).text == "before unset 1\n/usr\n"
 
 
 async def test_variables_of_one_call_are_for_this_call(tmp_path: Path) -> None:
@@ -203,12 +231,10 @@ async def test_a_child_has_no_descriptor_of_ours(tmp_path: Path) -> None:
         assert (await shell.run("ls /proc/self/fd")).text == "0\n1\n2\n3\n"
 
 
-async def test_a_broken_driver_ends_with_its_shell(tmp_path: Path) -> None:
+async def test_a_standard_input_that_was_replaced_is_put_back(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
-        await shell.run("x=kept")
-        await shell.run("unset __nacre")
-        after = await shell.run("echo $x")
-        assert after.text == "kept\n"
+        await shell.run("exec <<<text")
+        assert (await shell.run("cat")).text == ""
 
 
 async def test_stage_codes_are_told(tmp_path: Path) -> None:
@@ -276,10 +302,14 @@ async def test_a_state_that_is_too_large_keeps_directory_and_exports(tmp_path: P
         assert "too large to be kept" in said.notices[0]
         after = await shell.run("echo ${#big} $E $y; pwd")
         assert after.text == "0 1\n/usr\n"
+        assert after.notices == (
+            "new shell: the last one was killed; "
+            "directory, umask and exported variables are as before, and the rest was too large to be kept",
+        )
 
 
 async def test_a_shell_is_renewed_before_its_loop_ends(tmp_path: Path) -> None:
-    from nacre.sessions import bootstrap
+    from nacre.sessions.bootstrap import MOST_TURNS
 
     async with session(tmp_path) as shell:
         first = (await shell.run("x=kept; echo $$")).text
@@ -287,7 +317,7 @@ async def test_a_shell_is_renewed_before_its_loop_ends(tmp_path: Path) -> None:
         inner = shell._engine.known_session(shell._key)
         assert inner is not None
         assert inner._shell is not None
-        inner._shell.turns = bootstrap.MOST_TURNS  # as if it had been asked that often
+        inner._shell.turns = MOST_TURNS  # as if it had been asked that often
         after = await shell.run("echo $x; echo $$")
         assert after.text.startswith("kept\n")
         assert after.text != f"kept\n{first}"

@@ -4,182 +4,260 @@ The loop is unrolled instead of written as `while`: in a loop a script's own `br
 one line, so a script's line numbers are those of `bash -c`. What the shell reads and writes for us is on descriptors
 that no program gets: bash saves what a redirection replaces under another number, closed on exec, and the loop runs in
 such a redirection and uses these.
+
+A script finds nothing of this: the one variable is unset before it runs, and every text that comes from outside is a
+quoted word. A backslash before a name keeps an alias of that name away.
 """
 
 from __future__ import annotations
 
+import functools
+import resource
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from nacre.command import SIDE_FD
+from nacre.sessions.checkpoint import DUMP
 from nacre.warden import spare
 from nacre.warden.launch import quoted
 
-# Where bash saves what it was started with: above the number that the redirection copies from, lowest first.
-GO_FD, SCRIPT_FD, OUTPUT_FD = SIDE_FD + 1, SIDE_FD + 2, SIDE_FD + 3
-_LOW_OUTPUT_FD = 113
-_SAVED = (
-    f"{spare.GO_FD}<&{SIDE_FD} {spare.TEXT_FD}<&{SIDE_FD} {_LOW_OUTPUT_FD}>&1 {_LOW_OUTPUT_FD}>&{SIDE_FD} "
-    f"{spare.GO_FD}<&- {spare.TEXT_FD}<&- {_LOW_OUTPUT_FD}>&-"
-)
-
 # How often the shell can be asked for something before it is replaced. In three rounds, because bash holds what it
-# reads of each: every page of its memory is a cost for each program that it forks.
-_INNER, _MIDDLE, _OUTER = 16, 16, 32
-MOST_TURNS = _INNER * _MIDDLE * _OUTER - 1
+# reads of each: every page of its memory is a cost for each program that it forks. The host sends the two inner ones.
+_ROUND, _OUTER = 16, 32
+MOST_TURNS = _ROUND * _ROUND * _OUTER - 1
 
-# Of the one variable that a script could see. The host fills 0 (what to run) to 2; the rest is the loop's.
-_NUDGE, _STATUS, _LOOP, _STAGES, _FUNCTIONS, _BEFORE, _ROUND, _OUTPUT = 20, 21, 22, 23, 24, 25, 26, 27
-
-# The end of the socket is the end of the shell, with the status of its last turn; a note tells the stage codes.
-_TURN = (
-    f'builtin read -r -u {GO_FD} "__nacre[{_NUDGE}]"||{{ '
-    f'builtin printf "stages %s\\n" "${{__nacre[{_STATUS}]#* }}" >>/dev/fd/{SCRIPT_FD};'
-    f'builtin exit "${{__nacre[{_STATUS}]%% *}}";}};'
-    f'builtin mapfile -d "" -t -O 0 -u {SCRIPT_FD} __nacre;builtin eval "${{__nacre[0]}}";'
-)
-_AGAIN = f'builtin eval "${{__nacre[{_LOOP}]}}";'
-_ANEW = f'builtin eval "${{__nacre[{_ROUND}]}}";'
-# The loop writes nowhere. An `exit` in a script undoes the redirections before it runs an EXIT trap, which is heard.
-DRIVER = (
-    f"__nacre=([{_NUDGE}]= [{_STATUS}]=0 [{_STAGES}]= [{_LOOP}]='{_TURN * _INNER}' [{_ROUND}]='{_AGAIN * _MIDDLE}');"
-    f"builtin eval '{_ANEW * _OUTER}' {_SAVED} >/dev/null 2>/dev/null"
-)
-
-# Where the run-time guard says what it has refused: after the script, in its file.
-_NOTES_FD = 114
-_CLOSE_SIDE = f"{SIDE_FD}>&-"
-
-
-def _open(output: int) -> str:
-    """Where a script writes. A pipe that came later than the loop is not closed on exec, so it is closed here."""
-    return f">&{output} 2>&1" if output == OUTPUT_FD else f">&{output} 2>&1 {output}>&-"
-
+# Descriptors that the loop needs, counted from the first one; above all that a script would think of.
+_ROOM = 24
+_USUAL_LIMIT = 1024
+_LOW_OUTPUT_FD = 113
 
 # In the script's own last line, because after the eval the codes are the eval's. The group keeps it out of a trace.
-STAGES = f'\n{{ __nacre[{_STAGES}]="$? ${{PIPESTATUS[@]}}"; }} 2>/dev/null'
+STAGES = '\n{ __nacre="$? ${PIPESTATUS[@]}"; } 2>/dev/null'
 # The functions that its prologue may define; those of the user with the same names come back afterwards.
 _GUARDED = (
     "rm /bin/rm /usr/bin/rm command sudo doas env nice ionice nohup timeout stdbuf setsid busybox flock chrt taskset "
     "xargs find __nacre_critical __nacre_rm_allowed __nacre_checked __nacre_feeding"
 )
 
-
-# What a frame has in the status's place when the directory of a turn could not be entered.
+# What a frame has in the status's place when the directory of a turn could not be entered; why is in the next field.
 NO_DIRECTORY = "cwd"
 # … when the pipe of a switch could not be opened …
 NO_PIPE = "pipe"
+# … and before the status when the shell could write only from a child: it cannot go on.
+SPENT = "spent"
 # … and in the place of `$!` when that and the directory are what they were.
 SAME = "same"
-_SCRIPT = 'builtin eval "${__nacre[1]}"'
-_LAST = '"${!-}"'
-_ENDED = f'"${{__nacre[{_STATUS}]}}" {_LAST}'
-_NOTHING = '""'
-_WHO = '"$$ $PPID"'
+# What a child does to be able to write: a script may have switched it off, or put a function in its place.
+_REPAIRED = "\\enable builtin;\\unset -f builtin;"
 
 
-def _frame(nonce: str, *fields: str) -> str:
-    """Say what a turn came to: its status, `$!`, the directory, the EXIT trap."""
-    begun = f'builtin printf "%s\\0" {nonce} {" ".join(fields)}'
-    ended = f'builtin printf "\\0{nonce}\\0"'
-    return f"{{ {begun};builtin pwd;builtin trap -p EXIT;{ended};}} >&{GO_FD}"
+class Told(NamedTuple):
+    """What one turn is: the line around a script is made of it."""
+
+    env: Mapping[str, str] | None = None
+    """Variables for this script alone; an assignment before `eval` is undone by bash itself."""
+    enter: str | None = None
+    """The directory to go to first."""
+    back: str | None = None
+    """The directory to return to afterwards …"""
+    before: str = ""
+    """… and the one before that, for `cd -`, as a word of bash."""
+    prologue: str = ""
+    """The run-time guard: a text to be evaluated before, and taken back after."""
+    stages: bool = False
+    """Whether the script ends with `STAGES`."""
+    side: bool = False
+    """Whether the script writes to the third stream."""
+    loud: bool = True
+    """Whether the script may have changed anything that stays."""
+    last: int = 0
+    """The status of the command before, for its `$?`."""
+    debug: str = ""
+    """The DEBUG trap that holds for scripts; it is not set while the loop runs."""
+    watched: bool = False
+    """Whether an `exit` in the script is to write the state down."""
+    switched: bool = False
+    """Whether it writes to the pipe of a `switch`."""
 
 
-def _brief_frame(nonce: str) -> str:
-    """The same for a script that can have changed nothing but the status, in one write."""
-    return f'builtin printf "{nonce}\\0%s\\0{SAME}\\0\\0{nonce}\\0" "${{__nacre[{_STATUS}]}}" >&{GO_FD}'
+class Bootstrap:
+    """The texts for one shell, by the numbers of its descriptors."""
 
-
-def turn(
-    nonce: str,
-    *,
-    env: Mapping[str, str] | None = None,
-    enter: str | None = None,
-    back: str | None = None,
-    guarded: bool = False,
-    stages: bool = False,
-    side: bool = False,
-    loud: bool = True,
-    output: int = OUTPUT_FD,
-) -> str:
-    """The line that runs a script and tells its end.
-
-    Args:
-        env: variables for this script alone; an assignment before `eval` is undone by bash itself.
-        enter: the directory to go to first.
-        back: the directory to return to afterwards.
-        guarded: whether a prologue comes along, to be sourced before and taken back after.
-        stages: whether the script ends with `STAGES`.
-        side: whether the script writes to the third stream.
-        loud: whether the script may have changed anything that stays.
-        output: the descriptor of the pipe that the script writes to.
-    """
-    if output == OUTPUT_FD and not (loud or stages or guarded or side or env or enter):
-        return _QUIET_TURN.replace(_NONCE, nonce)
-    before, after = "", ""
-    if stages:
-        before += f"__nacre[{_STAGES}]=;"
-    if guarded:
-        before += (
-            f"__nacre[{_FUNCTIONS}]=$(builtin declare -f {_GUARDED})||:;"
-            f'__nacre_notes={_NOTES_FD};builtin eval "${{__nacre[2]}}";'
+    def __init__(self, base: int) -> None:
+        """With the number that the third stream is handed over on; those from there on are the loop's."""
+        self.side = base
+        # Where bash saves what it was started with: above the number that the redirection copies from, lowest first.
+        go, script, output, side = range(base + 1, base + 5)
+        null = base + 9
+        self._go, self._script, self._output, self._side = go, script, output, side
+        self._notes, self._later = base + 12, base + 13
+        # The end of the socket is the end of the shell, with the status of its last turn; a note tells the stage codes.
+        self._next = (
+            f'\\builtin read -r -u {go} "__nacre[0]"||{{ '
+            f'\\builtin printf "stages %s\\n" "${{__nacre[1]#* }}" >&{script};'
+            f'\\builtin exit "${{__nacre[1]%% *}}";}};'
+            f'\\builtin mapfile -d "" -t -u {script} __nacre;\\builtin eval "${{__nacre[0]}}";'
         )
-        after += (
-            f"builtin unset -f {_GUARDED}||:;builtin unset -v __nacre_notes __nacre_start __nacre_path;"
-            f'builtin eval "${{__nacre[{_FUNCTIONS}]}}";'
+        self._round, self._first_round = (
+            f'\\builtin eval "${{__nacre[{at}]}}";{self._next * (_ROUND - 1)}' for at in (1, 2)
         )
-    if back is not None:
-        after += f"builtin cd -- {quoted(back)}||:;OLDPWD=${{__nacre[{_BEFORE}]}};"
-    variables = "".join(f"{name}={quoted(value)} " for name, value in env.items()) if env else ""
-    notes = f" {_NOTES_FD}>>/dev/fd/{SCRIPT_FD}" if guarded else ""
-    # `builtin eval` alone would not hand the variables on to programs.
-    script = f"{variables}{_SCRIPT.replace('builtin', 'builtin command', 1)}" if variables else _SCRIPT
-    run = f"{script} {_open(output)}{notes}{'' if side else f' {_CLOSE_SIDE}'}"
-    status = f"${{__nacre[{_STAGES}]:-$?}}" if stages else "$?"
-    if loud:
-        # It may have replaced the standard input.
-        after += "builtin exec </dev/null;"
-    told = _frame(nonce, _ENDED) if loud else _brief_frame(nonce)
-    text = f"{before}{run};__nacre[{_STATUS}]={status};{after}{told}"
-    if enter is not None:
-        missing = _frame(nonce, NO_DIRECTORY, _NOTHING)
-        text = f"__nacre[{_BEFORE}]=${{OLDPWD-}};if builtin cd -- {quoted(enter)};then {text};else {missing};fi"
-    return text
+        saved = (
+            f"{spare.GO_FD}<&{base} {spare.TEXT_FD}<&{base} {_LOW_OUTPUT_FD}>&1 {_LOW_OUTPUT_FD}>&{base} "
+            f"{base}>&{go} {null}>/dev/null >&{null} 2>&{null}"
+        )
+        # Inside, because bash would save under a low number what a redirection of the loop closes.
+        closed = f"\\exec {spare.GO_FD}<&- {spare.TEXT_FD}<&- {_LOW_OUTPUT_FD}>&- {base}>&- {null}>&-;"
+        # The loop writes nowhere. An `exit` in a script, but not in a function of it, undoes the redirections before it
+        # runs an EXIT trap, which is heard.
+        self.driver = (
+            "\\builtin unset -v BASH_EXECUTION_STRING;__nacre=(0 0);"
+            f"\\builtin eval '{closed}{self._next * _OUTER}' {saved}"
+        )
+        # Not when the loop itself ends: then the variable is there.
+        # The first NUL ends the notes of the run-time guard, the second the DEBUG trap, which would slow down the rest.
+        self.exit_watch = (
+            f"{{ [[ -v __nacre ]]||{{ [[ ! -e /dev/fd/{script} ]]||\\exec {spare.TEXT_FD}>&{script};{{ "
+            "\\builtin printf '\\0';\\builtin trap -p DEBUG;\\builtin trap - DEBUG;\\builtin printf '\\0';"
+            f"{DUMP}}} >&{spare.TEXT_FD};}};}} 2>/dev/null"
+        )
+        self._quiet_turn = self._turn(_NONCE, _SCRIPT, Told(loud=False))
+
+    def _open(self, switched: bool) -> str:
+        """Where a script writes. A pipe that came later than the loop is not closed on exec, so it is closed here."""
+        later = self._later
+        return f">&{later} 2>&{later} {later}>&-" if switched else f">&{self._output} 2>&{self._output}"
+
+    def around(self, turns: int) -> tuple[str, ...]:
+        """What stands before the text of this turn so that the loop goes on after it: the rounds that it begins."""
+        if turns % _ROUND:
+            return ()
+        return (self._round,) if turns % (_ROUND * _ROUND) else (self._round, self._first_round)
+
+    def _frame(self, nonce: str, status: str) -> str:
+        """Say what a turn came to: its status, `$!`, the traps that are ours to run, the directory."""
+        begun = f'\\builtin printf "%s\\0" {nonce} {status} "${{!-}}"'
+        ended = f'\\builtin printf "\\0{nonce}\\0"'
+        return (
+            f"{begun};\\builtin trap -p EXIT DEBUG;\\builtin trap - DEBUG;\\builtin printf '\\0';\\builtin pwd;{ended};"
+        )
+
+    def _told(self, nonce: str) -> str:
+        """The frame, also where no descriptor can be saved any more: a child need not; it brings the state along."""
+        frame, spent = (self._frame(nonce, f'"{word}${{__nacre[1]}}"') for word in ("", f"{SPENT} "))
+        return (
+            # A script may have closed what its output goes to: what bash says of that is not of the script.
+            f'{{ {frame}\\builtin printf -v "__nacre[3]" 1;}} 2>&- >&{self._go};'
+            f"[[ ${{__nacre[3]-}} ]]||{{ ({_REPAIRED}\\builtin trap - EXIT DEBUG;{DUMP}) >&{self._script};"
+            f"({_REPAIRED}{spent}) >&{self._go};}}"
+        )
+
+    def _briefly_told(self, nonce: str) -> str:
+        """The same for a script that can have changed nothing but the status, in one write."""
+        frame, spent = (
+            f'\\builtin printf "{nonce}\\0{word}%s\\0{SAME}\\0\\0{nonce}\\0" "${{__nacre[1]}}"'
+            for word in ("", f"{SPENT} ")
+        )
+        return f"{frame} >&{self._go}||({_REPAIRED}{spent}) >&{self._go}"
+
+    def turn(self, nonce: str, script: str, told: Told) -> str:
+        """The line that runs a script and tells its end."""
+        if told == _QUIET:
+            return self._quiet_turn.replace(_NONCE, nonce).replace(_SCRIPT, quoted(script))
+        return self._turn(nonce, quoted(script), told)
+
+    def _turn(self, nonce: str, script: str, told: Told) -> str:
+        before, after = "\\builtin unset -v __nacre;", ""
+        if told.prologue:
+            before += (
+                f"__nacre[2]=$(\\builtin declare -f {_GUARDED})||:;"
+                f"__nacre_notes={self._notes};\\builtin eval {quoted(told.prologue)};"
+            )
+            after += (
+                f"\\builtin unset -f {_GUARDED}||:;\\builtin unset -v __nacre_notes __nacre_start __nacre_path;"
+                '\\builtin eval "${__nacre[2]}";'
+            )
+        if told.watched:
+            before += f"\\builtin trap {quoted(self.exit_watch)} EXIT;"
+        if told.debug:
+            before += f"\\builtin trap {quoted(told.debug)} DEBUG;"
+        # `builtin eval` alone would not hand the variables on to programs.
+        variables = "".join(f"{name}={quoted(value)} " for name, value in told.env.items()) if told.env else ""
+        run = f"{variables}\\builtin command eval {script}" if variables else f"\\builtin eval {script}"
+        if told.side:
+            # Through the standard output: what is copied from a descriptor that is closed on exec is so too.
+            run += f" >&{self._side} {SIDE_FD}>&1"
+        run += f" {self._open(told.switched)}"
+        if told.prologue:
+            run += f" {self._notes}>&{self._script}"
+        status = '"${__nacre[0]:-$?}"' if told.stages else '"$?"'
+        if told.prologue:
+            status += ' "${__nacre[2]}"'
+        if told.back is not None:
+            after += f"\\builtin cd -- {quoted(told.back)}||:;OLDPWD={told.before};"
+        if told.loud:
+            # It may have replaced the standard input. Behind the word `builtin` it would not last.
+            after += "\\exec </dev/null;"
+        end = self._told(nonce) if told.loud else self._briefly_told(nonce)
+        text = f"{before}{_previous(told.last)}{run};__nacre=(0 {status});{after}{end}"
+        if told.enter is None:
+            return text
+        # Why not is known in words alone.
+        why = f"(LC_ALL=C \\builtin cd -- {quoted(told.enter)} 2>&1)"
+        missing = f'\\builtin printf "{nonce}\\0{NO_DIRECTORY}\\0";{why};\\builtin printf "\\0\\0\\0{nonce}\\0"'
+        return f"if \\builtin cd -- {quoted(told.enter)};then {text};else {{ {missing};}} >&{self._go};fi"
+
+    def exit_trap(self, nonce: str, action: str, code: int, switched: bool) -> str:
+        """Run the EXIT trap that a script has left, as at the end of `bash -c`."""
+        return (
+            "\\builtin unset -v __nacre;\\builtin trap - EXIT;"
+            f"{_previous(code)}\\builtin eval {quoted(action)} {self._open(switched)};"
+            f"__nacre=(0 {code});{self._told(nonce)}"
+        )
+
+    def switch(self, nonce: str, fifo: str) -> str:
+        """Open another pipe for the output of later scripts, in the place of the last one."""
+        # Both ways, so that the opening waits for nobody. Only a pipe: an open would make a file where there is none.
+        opened = f"[[ -p {quoted(fifo)} ]]&&\\command exec {self._later}<>{quoted(fifo)}"
+        frames = (
+            f'\\builtin printf "%s\\0" {nonce} {status} "${{!-}}" "" "" {nonce} >&{self._go}'
+            for status in ("0", NO_PIPE)
+        )
+        done, failed = frames
+        return f"__nacre=(0 0);if {opened};then {done};else {failed};fi"
+
+    def hello(self, nonce: str, texts: int) -> str:
+        """Evaluate the texts that restore a state, handed over behind this one, and say who we are."""
+        first = len(self.around(0)) + 1
+        restore = "".join(f'\\builtin eval "${{__nacre[{first + at}]}}";' for at in range(texts))
+        frame = f'\\builtin printf "%s\\0" {nonce} 0 "$$ $PPID" "" "" {nonce}'
+        return f"{restore}__nacre=(0 0);{frame} >&{self._go}"
+
+    def dump(self, nonce: str) -> str:
+        """Write the state into the file that the script came from, behind it, then say so."""
+        return f"__nacre=(0 0);\\builtin trap - EXIT;{{ {DUMP}}} 2>&- >&{self._script};{self._briefly_told(nonce)}"
+
+    def leave(self, nonce: str, code: int) -> str:
+        """The same, and exit with the status of the turn before."""
+        return f"{self.dump(nonce)};\\builtin exit {code}"
+
+
+def _previous(code: int) -> str:
+    """What gives a script the `$?` of the command before, and a `$_` that is not ours."""
+    # A list, so that neither `set -e` nor an ERR trap is concerned.
+    failed = "" if code == 0 else "[[ '' ]]||" if code == 1 else f"(\\builtin exit {code})||"
+    return f"\\builtin : bash;{failed}"
 
 
 # Most turns are nothing but this: it is made once.
-_NONCE = "@"
-_QUIET_TURN = f"{_SCRIPT} {_open(OUTPUT_FD)} {_CLOSE_SIDE};__nacre[{_STATUS}]=$?;{_brief_frame(_NONCE)}"
+_NONCE, _SCRIPT = "@nonce@", "@script@"
+_QUIET = Told(loud=False)
 
 
-def exit_trap(nonce: str, code: int, output: int = OUTPUT_FD) -> str:
-    """Run the script's EXIT trap, whose definition is handed over in the script's place, as at the end of `bash -c`."""
-    return (
-        'builtin trap - EXIT;builtin eval "__nacre_trap=(${__nacre[1]})";'
-        f'builtin eval "builtin unset -v __nacre_trap;(builtin exit {code});${{__nacre_trap[2]}}" {_open(output)} '
-        f"{_CLOSE_SIDE};"
-        f"{_frame(nonce, _ENDED)}"
-    )
+def bootstrap() -> Bootstrap:
+    """The texts for a shell that is started now."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    usable = _USUAL_LIMIT if limit == resource.RLIM_INFINITY else min(limit, _USUAL_LIMIT)
+    return _made(max(usable - _ROOM, SIDE_FD))
 
 
-def switch(nonce: str, fifo: str, output: int) -> str:
-    """Open another pipe for the output of later scripts, in the place of the last one; its number is the status."""
-    target, number = f"{{__nacre[{_OUTPUT}]}}", f'"${{__nacre[{_OUTPUT}]}}"'
-    close = "" if output == OUTPUT_FD else f"command exec {output}>&-;"
-    # Both ways, so that the opening waits for nobody. Only a pipe: an open would make a file where there is none.
-    opened = f"[[ -p {quoted(fifo)} ]]&&builtin exec {target}<>{quoted(fifo)}"
-    return f"if {opened};then {close}{_frame(nonce, number, _LAST)};else {_frame(nonce, NO_PIPE, _NOTHING)};fi"
-
-
-def hello(nonce: str) -> str:
-    """Run what restores a state, handed over in the script's place, and say who we are."""
-    return f"{_SCRIPT};{_frame(nonce, '0', _WHO)}"
-
-
-def dump(nonce: str, text: str) -> str:
-    """Write the state into the file that the script came from, then say so."""
-    return f"{{ {text}}} >|/dev/fd/{SCRIPT_FD};" + _frame(nonce, "0", _NOTHING)
-
-
-def leave(nonce: str, text: str, code: int) -> str:
-    """The same, and exit with the status of the turn before."""
-    return f"{dump(nonce, text)};builtin exit {code}"
+_made = functools.lru_cache(maxsize=4)(Bootstrap)

@@ -1,21 +1,21 @@
 """What a session's shell says on its socket: frames that begin and end with the turn's own nonce. Sans-IO.
 
 A script can reach the descriptor only from within the shell itself, and does not know the nonce: what else is found
-there is no frame.
+there is no frame. NUL, which neither a path nor a variable can hold, separates the fields.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from nacre.sessions.bootstrap import SAME
+from nacre.sessions.bootstrap import SAME, SPENT
+from nacre.sessions.checkpoint import action_of
 
 # Whatever a script writes there on purpose is dropped beyond this.
 MOST_BYTES = 1 << 20
 # The end of a frame in which only the status is news.
 _BRIEF = f"\0{SAME}\0\0".encode("ascii")
-# What bash prints in POSIX mode where there is no trap.
-_NO_TRAP = "trap -- - EXIT\n"
+_FIELDS = 4
 
 
 class Frame(NamedTuple):
@@ -25,13 +25,25 @@ class Frame(NamedTuple):
     """The exit code and, where they were asked for, the stage codes; or why the script was not run."""
     last: str
     """The pid of the last background process (`$!`), or what else was asked for."""
-    cwd: str
-    exit_trap: str
-    """The definition of an EXIT trap that the script has left, as bash prints it."""
+    traps: str = ""
+    """The EXIT and DEBUG traps that the script has left, as bash prints them."""
+    cwd: str = ""
 
     @property
     def codes(self) -> list[int]:
         return [int(word) for word in self.status.split() if word.isdigit()]
+
+    @property
+    def spent(self) -> bool:
+        """Whether the shell could tell this only through a child, and cannot go on."""
+        return self.status.startswith(SPENT)
+
+    def action(self, signal: str) -> str:
+        """What the trap of this name runs; empty when there is none."""
+        try:
+            return action_of(self.traps, signal)
+        except ValueError:
+            return ""
 
 
 class Frames:
@@ -52,7 +64,7 @@ class Frames:
             # What most turns say, and nothing else.
             code = data[len(begun) : -len(begun) - len(_BRIEF)]
             if code.isdigit():
-                return Frame(code.decode("ascii"), SAME, "", "")
+                return Frame(code.decode("ascii"), SAME)
         held = self._held + data if self._held else data
         nonce = self._nonce
         end = held.rfind(b"\0" + nonce + b"\0")
@@ -61,18 +73,9 @@ class Frames:
             self._held = held[-MOST_BYTES:]
             return None
         self._held = b""
-        fields = held[start + len(nonce) + 1 : end].split(b"\0", 2)
-        if len(fields) < 3 or not fields[0]:
+        fields = held[start + len(nonce) + 1 : end].split(b"\0")
+        if not 1 < len(fields) <= _FIELDS or not fields[0]:
             return None
-        status, last, rest = (part.decode("utf-8", "surrogateescape") for part in fields)
-        cwd, trap = _directory_and_trap(rest)
-        return Frame(status, last, cwd, trap)
-
-
-def _directory_and_trap(text: str) -> tuple[str, str]:
-    """A directory's name may hold a line break; a trap is printed last, on lines of its own."""
-    at = text.find("\ntrap -- ")
-    if at < 0:
-        return text.removesuffix("\n"), ""
-    trap = text[at + 1 :]
-    return text[:at], "" if trap == _NO_TRAP else trap
+        status, last, *rest = (part.decode("utf-8", "surrogateescape") for part in fields)
+        traps, cwd = [*rest, "", ""][:2]
+        return Frame(status, last, traps, cwd.removesuffix("\n"))

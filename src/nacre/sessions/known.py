@@ -5,14 +5,10 @@ Most commands are judged by their words alone, so a state costs nothing until on
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from functools import cached_property
 
 from nacre.sessions.checkpoint import Checkpoint
-
-_ALIAS = re.compile(r"^alias (?:-- )?([^=\s]+)=((?:'[^']*'|\\')*)$", re.MULTILINE)
-_QUOTED = re.compile(r"'([^']*)'|\\(')")
 
 
 class KnownShell:
@@ -39,19 +35,10 @@ class KnownShell:
     def variables(self) -> dict[str, str]:
         return {name: text for name, text in self.checkpoint.each_variable() if name not in self._given}
 
-    @cached_property
+    @property
     def aliases(self) -> dict[str, str]:
-        found = _ALIAS.findall(self.checkpoint.aliases)
-        return {name: _QUOTED.sub(r"\1\2", text) for name, text in found}
+        return self.checkpoint.alias_texts
 
     @cached_property
     def functions(self) -> dict[str, str]:
-        """Bash prints the names and the definitions in the same order."""
-        names = [line.rpartition(" ")[2] for line in self.checkpoint.function_names.splitlines()]
-        text = "\n" + self.checkpoint.functions
-        found: list[tuple[str, int]] = []
-        for name in names:
-            start = text.find(f"\n{name} () \n", found[-1][1] + 1 if found else 0)
-            found += [(name, start)] if start >= 0 else []
-        ends = [*(start for _, start in found[1:]), len(text)]
-        return {name: text[start + 1 : end] for (name, start), end in zip(found, ends, strict=False)}
+        return dict(self.checkpoint.each_function())

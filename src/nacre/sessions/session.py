@@ -17,10 +17,16 @@ from typing import Any
 from nacre import forks
 from nacre.backends.lingering import may_linger
 from nacre.command import Command
-from nacre.errors import InvalidRequestError, SessionBusyError, WorkingDirectoryError
+from nacre.errors import InvalidRequestError, SessionBusyError, StartError, WorkingDirectoryError
 from nacre.process import AtOnce, Listener, Process
-from nacre.sessions import bootstrap
-from nacre.sessions.checkpoint import DUMP, MOST_BYTES, Checkpoint, read_dump
+from nacre.sessions.bootstrap import MOST_TURNS
+from nacre.sessions.checkpoint import (
+    MOST_BYTES,
+    Checkpoint,
+    action_of,
+    read_beginning,
+    read_dump,
+)
 from nacre.sessions.framing import Frame
 from nacre.sessions.known import KnownShell
 from nacre.sessions.quiet import command_words
@@ -30,13 +36,16 @@ from nacre.sessions.turn import Fate, Scope, Turn
 
 # How long a shell that is to be ended may take to write its state down; it takes a fraction of one.
 DUMP_MILLISECONDS = 200
+# … and how long a command waits for that, or half of its own time: bash lists its variables in the square of their
+# number, which takes that long with some 20,000 of them.
+DUMP_SECONDS = 2.0
 # A command's text, to recognise it in a message.
 LABEL_CHARACTERS = 80
 # A wait for one's turn that is shorter than this is not taken off the time limit.
 NO_WAIT_SECONDS = 0.01
 
 # A command takes two, and one or two more when it leaves something.
-_MOST_TURNS = bootstrap.MOST_TURNS - 4
+_MOST_TURNS = MOST_TURNS - 4
 
 _LOST = {
     "timeout": "the last one was ended by the timeout",
@@ -45,16 +54,32 @@ _LOST = {
     "left": "the last one stayed with what its command left running",
     "signal": "the last one was killed",
     "lost": "the last one was lost",
+    "spent": "the last one could not go on (its limit on open files, or a builtin that was switched off)",
+    "slow": "the last one took too long to write its state down",
 }
 # What the next shell does not have of one that has left something running.
 JOBS_LOST = "$!, jobs and wait know no earlier background process, those that run go on as jobs"
 RESTORED = "directory, variables and functions are as before"
 BEFORE_LAST = "directory, variables and functions are as they were before its last command"
-ANEW = "new shell: the last one ended (exit, exec, or set -e and a failure), so directory and variables start anew"
+LEFT_SO = "the last one ended (exit, or set -e or -u and a failure)"
+KEPT = "directory, variables and functions were kept"
+IN_PART = "directory, umask and exported variables are as before, and the rest was too large to be kept"
+WITHOUT_VARIABLES = "directory and functions are as before, and variables as they were before its last command"
+ENDED = "the last one ended (exec, or exit with a trap of its own)"
+ANEW = "new shell: its state could not be restored in time, so directory and variables start anew"
 SURROUNDINGS = "new shell: the program's environment has changed, so directory and variables start anew"
 TOO_LARGE = (
     "the shell's state is too large to be kept whole: only its directory and exported variables would survive it"
 )
+
+
+# More than that of a state is not read.
+MOST_DUMP_BYTES = 16 * MOST_BYTES
+
+
+def _left(deadline: float | None) -> float:
+    """Seconds until then; many without a deadline."""
+    return 2 * DUMP_SECONDS if deadline is None else max(deadline - asyncio.get_running_loop().time(), NO_WAIT_SECONDS)
 
 
 class Session:
@@ -67,16 +92,23 @@ class Session:
         self.used_at = time.monotonic()
         self._home = cwd
         self._with_rc = with_rc
-        self._initial = ""
+        self._initial: Checkpoint | None = None
+        """What the user's rc defines."""
         self._rc: Snapshot | None = None
         """The user's rc, while the session's shell has begun without it."""
         self._env: Mapping[str, str] | None = None
         self._shell: Shell | None = None
         self._checkpoint: Checkpoint | None = None
         self._known: KnownShell | None = None
+        self._kept = RESTORED
+        """What can be said of the checkpoint, should it be needed."""
+        self._debug = ""
+        """The DEBUG trap of scripts, which the shell has only while it runs one."""
+        self._scope = Scope()
+        """That of the last turn."""
+        self._code = 0
+        """Its exit code."""
         self._dumping = False
-        self._quiet = False
-        """Whether the script of this turn leaves the shell as it is."""
         self._notices: list[str] = []
         self._running: Callable[[], str] | None = None
         """Spells the command that runs."""
@@ -124,27 +156,49 @@ class Session:
             SessionBusyError: its time was up before its turn.
             NacreError: no shell could be started.
         """
-        began = time.monotonic()
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        deadline = None if command.timeout is None else began + command.timeout
         await self._take_turn(label, command.timeout)
         try:
-            waited = time.monotonic() - began
+            shell = await self._ready(command, deadline)
+            waited = loop.time() - began
             if waited > NO_WAIT_SECONDS and command.timeout is not None:
                 command = replace(command, timeout=max(command.timeout - waited, NO_WAIT_SECONDS))
-            shell = await self._ready(command)
             if review is not None:
                 command = await review(command)
             command = self._with_late_rc(command)
-            lingers = lingers and await may_linger(asyncio.get_running_loop())
+            lingers = lingers and await may_linger(loop)
         except BaseException:
             self._pass_on()
             raise
-        enter = None if here or command.cwd == self.cwd else command.cwd
-        back = None if enter is None or stays else self.cwd
-        self._quiet = self._is_quiet(command) and (enter is None or back is not None)
-        scope = Scope(env=env, enter=enter, back=back, quiet=self._quiet, lingers=lingers)
+        self._scope = self._make_scope(command, env, here=here, stays=stays, lingers=lingers)
         notice = "; ".join(self._notices) or None
         self._notices = []
-        return SessionBackend(self, shell, scope, command, notice)
+        return SessionBackend(self, shell, self._scope, command, notice)
+
+    def _make_scope(
+        self, command: Command, env: Mapping[str, str] | None, *, here: bool, stays: bool, lingers: bool
+    ) -> Scope:
+        state = self._checkpoint
+        enter = None if here or command.cwd == self.cwd else command.cwd
+        back = None if enter is None or stays else self.cwd
+        quiet = self._is_quiet(command) and (enter is None or back is not None)
+        before = "" if back is None or state is None else state.directory_before
+        # A trap of ours would be seen, or replaced, by a script that has something to do with traps.
+        texts = (command.script, *((state.functions, state.aliases) if state is not None else ()))
+        watched = not quiet and not any("trap" in text for text in texts)
+        return Scope(
+            env=env,
+            enter=enter,
+            back=back,
+            before=before,
+            last=self._code,
+            debug=self._debug,
+            watched=watched,
+            quiet=quiet,
+            lingers=lingers,
+        )
 
     async def _take_turn(self, label: Callable[[], str], limit: float | None) -> None:
         if self._running is not None:
@@ -184,18 +238,31 @@ class Session:
 
     # The shell.
 
-    async def _ready(self, command: Command) -> Shell:
+    async def _ready(self, command: Command, deadline: float | None) -> Shell:
         shell = self._shell
         if shell is not None and self._dumping:
-            try:
-                self._remember(shell, await shell.answer())
-            except EOFError:
-                self._dumping = False
+            await self._gather(shell, deadline)
+            shell = self._shell
         if shell is not None and self._is_usable(shell) and (shell.env is command.env or self._fits(command)):
             return shell
         if shell is not None:
             self._drop(shell)
-        return await self._renew(command)
+        return await self._renew(command, deadline)
+
+    async def _gather(self, shell: Shell, deadline: float | None) -> None:
+        """Take what the shell is writing down; one that takes too long is ended, with what there is of it."""
+        try:
+            async with asyncio.timeout(min(DUMP_SECONDS, _left(deadline) / 2)):
+                await shell.answer()
+        except EOFError:
+            self._remember_beginning(shell)
+        except TimeoutError:
+            self._remember_beginning(shell)
+            self._shell = None
+            shell.close()
+            self._notices.append(_new_shell(_LOST["slow"], self._kept, shell))
+        else:
+            self.remember(shell)
 
     def _fits(self, command: Command) -> bool:
         return self._env is None or self._env == command.env
@@ -208,39 +275,59 @@ class Session:
         shell.close()
         self._shell = None
         if shell.turns < _MOST_TURNS and not self._notices:
-            self._notices.append(_new_shell("the last one was killed", shell))
+            self._notices.append(_new_shell("the last one was killed", self._kept, shell))
         elif shell.given:
-            self._notices.append(_new_shell("the last one was asked as often as it can be", shell))
+            self._notices.append(_new_shell("the last one was asked as often as it can be", self._kept, shell))
 
-    async def _renew(self, command: Command) -> Shell:
+    async def _renew(self, command: Command, deadline: float | None) -> Shell:
         if not self._fits(command):
-            self._checkpoint = None
+            self._forget_state()
             self.cwd = self._home
             self._notices = [SURROUNDINGS]
-        state = self._checkpoint
         self._env = command.env
-        if state is None and self._with_rc:
+        if self._checkpoint is None and self._with_rc:
             await self._take_rc(command)
-        restoring = self._initial if state is None else state.restoring(command.env)
+        restoring = self._texts(command.env)
         try:
-            shell = await start_shell(replace(command, cwd=self.cwd), restoring)
+            try:
+                # Half of the time at most, so that there is some left for a shell without the state.
+                half = deadline if deadline is None or not restoring else deadline - _left(deadline) / 2
+                shell = await self._start(command, restoring, half)
+            except TimeoutError:
+                if not restoring:
+                    raise
+                self._forget_state()
+                self._initial = None
+                self.cwd = self._home
+                self._notices = [ANEW]
+                shell = await self._start(command, (), deadline)
+        except TimeoutError as error:
+            raise StartError(
+                f"the session's shell did not start within {command.timeout:g} s; "
+                f"its directory {self.cwd} may not answer: try again, or begin a session elsewhere"
+            ) from error
+        self._shell = shell
+        self._kept = RESTORED
+        return shell
+
+    async def _start(self, command: Command, restoring: tuple[str, ...], deadline: float | None) -> Shell:
+        try:
+            return await start_shell(replace(command, cwd=self.cwd), restoring, deadline)
         except WorkingDirectoryError as error:
             if self.cwd == self._home:
                 raise
             self._notices.append(f"the session's directory {self.cwd} {error.reason}; it begins in {self._home}")
             self.cwd = self._home
-            shell = await start_shell(replace(command, cwd=self._home), restoring)
-        self._shell = shell
-        return shell
+            return await start_shell(replace(command, cwd=self._home), restoring, deadline)
 
     async def _take_rc(self, command: Command) -> None:
         """Have what the user's rc defines, if that is known in time."""
-        self._initial, self._rc = "", None
+        self._initial = self._rc = None
         rc = snapshot(command)
         if rc is None:
             return
         if await rc.wait(command.timeout):
-            self._initial = rc.initial
+            self._initial = rc.state
             if rc.problem is not None:
                 self._notices.append(rc.problem)
         else:
@@ -256,36 +343,42 @@ class Session:
         if rc.problem is not None:
             self._notices.append(rc.problem)
             return command
-        self._initial = rc.initial
+        self._initial = rc.state
         return replace(command, prologue=rc.adding(command.env.get("PATH", "")) + command.prologue)
 
     # After a turn.
 
     def turn_over(self, shell: Shell, fate: Fate, frame: Frame | None) -> None:
+        if frame is not None and frame.codes:
+            self._code = frame.codes[0]
         if fate == "waits":
-            if not self._quiet:
+            if not self._scope.quiet:
                 if frame is not None and frame.cwd:
                     self.cwd = frame.cwd
+                    self._debug = frame.action("DEBUG")
                 self._write_down(shell)
             return
         self._shell = None
-        if fate == "left" and frame is not None:
-            self.cwd = frame.cwd
-            self._remember(shell, frame)
-        shell.let_go()
+        if fate == "left":
+            self.remember(shell)
         if fate == "exit":
-            self._checkpoint = None
-            self.cwd = self._home
-            self._notices.append(ANEW)
+            kept = self._remember_exit(shell)
+            why, state = (LEFT_SO, KEPT if self._kept == RESTORED else self._kept) if kept else (ENDED, BEFORE_LAST)
+            self._notices.append(_new_shell(why, state, shell))
         else:
-            if self._checkpoint is not None:
-                self.cwd = self._checkpoint.directory
-            self._notices.append(_new_shell(_LOST[fate], shell, jobs=fate == "left"))
+            self._notices.append(_new_shell(_LOST[fate], self._kept, shell, jobs=fate == "left"))
+        shell.let_go()
+        if self._checkpoint is not None:
+            self.cwd = self._checkpoint.directory
+
+    def exited(self, code: int) -> None:
+        """Told of the exit code of a turn that has cost the shell."""
+        self._code = code
 
     def _is_quiet(self, command: Command) -> bool:
         """Whether the script can change nothing: its words mean what they say, and nothing is run behind its back."""
         state = self._checkpoint
-        if state is None or command.prologue or state.traps:
+        if state is None or command.prologue or state.traps or self._debug:
             return False
         words = command_words(command.script)
         return words is not None and words.isdisjoint(state.names)
@@ -293,20 +386,53 @@ class Session:
     def _write_down(self, shell: Shell) -> None:
         """Have the shell write its state down; nobody waits for that."""
         try:
-            shell.tell(lambda nonce: bootstrap.dump(nonce, DUMP))
+            shell.tell(shell.texts.dump)
         except OSError:
             return  # it is gone: the next turn sees that
         self._dumping = True
 
-    def _remember(self, shell: Shell, frame: Frame) -> None:
+    def remember(self, shell: Shell) -> None:
+        """Take what the shell has written down."""
         self._dumping = False
-        data = shell.state(16 * MOST_BYTES)
+        data = shell.written(MOST_DUMP_BYTES)
         state = read_dump(data)
         if state is None:
-            self._notices.append(TOO_LARGE)
-            return
-        if len(data) > MOST_BYTES:
+            self._remember_beginning(shell)
+        else:
+            self._keep(state, len(data))
+
+    def _remember_exit(self, shell: Shell) -> bool:
+        """Take what the shell has written down when a script ended it; False when there is nothing."""
+        data = shell.written(MOST_DUMP_BYTES)
+        _, debug, dump = [*data.split(b"\0", 2), b"", b""][:3]
+        state = read_dump(dump)
+        if state is None:
+            return False
+        scope, before = self._scope, self._checkpoint
+        if scope.back is not None:
+            state = replace(state, directory=scope.back)
+        if scope.env:
+            state = state.with_variables_of(before, scope.env)
+        with contextlib.suppress(ValueError):
+            self._debug = action_of(debug.decode("utf-8", "surrogateescape"), "DEBUG")
+        self._keep(state, len(dump))
+        return True
+
+    def _remember_beginning(self, shell: Shell) -> None:
+        """Take what there is of a state that is not whole."""
+        self._dumping = False
+        state = read_beginning(shell.written(MOST_BYTES), self._checkpoint)
+        if state is None:
+            self._kept = BEFORE_LAST
+        else:
+            self._checkpoint = state
+            self._kept = WITHOUT_VARIABLES
+
+    def _keep(self, state: Checkpoint, size: int) -> None:
+        self._kept = RESTORED
+        if size > MOST_BYTES:
             state = state.exports()
+            self._kept = IN_PART
             self._notices.append(TOO_LARGE)
         self._checkpoint = state
 
@@ -320,11 +446,21 @@ class Session:
             self._known = KnownShell(state)
         return self._known
 
+    def _forget_state(self) -> None:
+        self._checkpoint = None
+        self._debug = ""
+        self._code = 0
+
     def restoring(self, env: Mapping[str, str]) -> str:
         """The text that gives a shell of its own the state of the last checkpoint."""
-        if self._checkpoint is None or not (self._env is None or self._env == env):
-            return self._initial
-        return self._checkpoint.restoring(env)
+        if not (self._env is None or self._env == env):
+            return ""
+        return "\n".join(self._texts(env))
+
+    def _texts(self, env: Mapping[str, str]) -> tuple[str, ...]:
+        if self._checkpoint is not None:
+            return self._checkpoint.restoring(env)
+        return () if self._initial is None else self._initial.restoring({})
 
     # The end.
 
@@ -344,14 +480,14 @@ class Session:
                 f"the session runs {self._running_command()!r}; wait for it or cancel it", field="restart"
             )
         self.forget()
-        self._env = None
+        self._env = self._initial = None
         self._notices = []
         self.cwd = self._home
 
     def forget(self) -> None:
         """End the shell and its state."""
         self._dumping = False
-        self._checkpoint = None
+        self._forget_state()
         self.close()
 
     def close(self) -> None:
@@ -364,23 +500,24 @@ class Session:
         if shell is None:
             return
         if self._dumping:
-            self._collect(shell)
+            self._collect(shell, DUMP_MILLISECONDS)
+        if self._dumping:
+            self._remember_beginning(shell)
         if shell.given:
-            self._notices.append(_new_shell("the last one was ended while it was not used", shell))
+            self._notices.append(_new_shell("the last one was ended while it was not used", self._kept, shell))
         shell.close()
 
-    def _collect(self, shell: Shell) -> None:
-        """Take what the shell is writing down, before it is ended; one that takes too long keeps what is known."""
-        self._dumping = False
+    def _collect(self, shell: Shell, milliseconds: int) -> None:
+        """Take what the shell is writing down, if that has come to its end within the time."""
         with contextlib.suppress(EOFError):
-            if shell.linger(DUMP_MILLISECONDS) and (frame := shell.heard()) is not None:
-                self._remember(shell, frame)
+            if shell.linger(milliseconds) and shell.heard() is not None:
+                self.remember(shell)
 
 
-def _new_shell(why: str, shell: Shell, *, jobs: bool = False) -> str:
+def _new_shell(why: str, state: str, shell: Shell, *, jobs: bool = False) -> str:
     """What the first result of the next shell says of the last one."""
     lost = f"; {JOBS_LOST}" if jobs or shell.given else ""
-    return f"new shell: {why}; {RESTORED}{lost}"
+    return f"new shell: {why}; {state}{lost}"
 
 
 class SessionBackend:

@@ -22,19 +22,31 @@ from nacre.backends.link import Link
 from nacre.backends.pipes import make_pipes
 from nacre.backends.start_errors import start_error
 from nacre.backends.wardens import warden
-from nacre.command import SIDE_FD, Command
+from nacre.command import Command
 from nacre.errors import BackendUnavailableError, NacreError, StartError
-from nacre.sessions import bootstrap
+from nacre.sessions.bootstrap import SAME, Bootstrap, bootstrap
 from nacre.sessions.framing import Frame, Frames
 from nacre.warden import children, marks, wire
-from nacre.warden.launch import read_late_notes
+from nacre.warden.launch import notes_of
+
+# More than the run-time guard says of one script.
+MOST_NOTE_BYTES = 65536
 
 
 class Shell:
     """A bash that waits for its next turn. Made by `start_shell`."""
 
-    def __init__(self, link: Link, sock: socket.socket, script: int, readers: list[int], command: Command) -> None:
+    def __init__(
+        self,
+        link: Link,
+        sock: socket.socket,
+        script: int,
+        readers: list[int],
+        command: Command,
+        texts: Bootstrap,
+    ) -> None:
         self.link = link
+        self.texts = texts
         self.sock = sock
         self.output, self.side = readers
         self.env = command.env
@@ -43,14 +55,17 @@ class Shell:
         self._runner = 0
         self._script = script
         self._length = 0
+        """How long the file is that scripts come in …"""
+        self._told = 0
+        """… and how much of that is ours."""
         self._last = ""
         self._alone = b""
         self._children = -1
         self._sees = False
         self.given: set[int] = set()
         """The marks of what earlier turns have left running: jobs by now, and none of the shell's business."""
-        self.output_fd = bootstrap.OUTPUT_FD
-        """Where the shell finds the output of its next turn."""
+        self.switched = False
+        """Whether it writes to the pipe of a `switch`."""
         # A letter first: in a format of printf a digit would join the NUL before it.
         self._secret = f"n{secrets.token_hex(4)}x"
         self._frames = Frames()
@@ -67,13 +82,13 @@ class Shell:
         self.turns += 1
         nonce = f"{self._secret}{self.turns:x}"
         self._frames.expect(nonce)
-        data = os.fsencode("\0".join((text(nonce), *parts))) + b"\0"
+        data = os.fsencode("\0".join((*self.texts.around(self.turns - 1), text(nonce), *parts))) + b"\0"
         at = 0
         while at < len(data):
             at += os.pwrite(self._script, data[at:] if at else data, at)
         if self._length > len(data):
             os.ftruncate(self._script, len(data))
-        self._length = len(data)
+        self._length = self._told = len(data)
         # The offset is shared: the shell reads from where we put it.
         os.lseek(self._script, 0, os.SEEK_SET)
         self.sock.send(b"\n")
@@ -145,7 +160,7 @@ class Shell:
 
     def is_alone(self, last: str) -> bool:
         """Whether nothing but the shell is left; `last` is its last background process."""
-        changed = last not in (self._last, bootstrap.SAME)
+        changed = last not in (self._last, SAME)
         direct = os.pread(self._children, 4096, 0) if self._children >= 0 else b""
         if not changed and direct and direct == self._alone:
             return True
@@ -164,15 +179,15 @@ class Shell:
     def _is_given(self, pid: int) -> bool:
         return bool(self.given) and marks.mark_of(pid) in self.given
 
+    def written(self, most: int) -> bytes:
+        """What it has written behind the script since it was told; longer than `most` when there was more."""
+        told = self._told
+        self._length = max(self._length, os.fstat(self._script).st_size)
+        return os.pread(self._script, most + 1, told)
+
     def refused(self) -> tuple[str, ...]:
         """What the run-time guard has refused in the last turn."""
-        self._length = os.fstat(self._script).st_size
-        return tuple(read_late_notes(self._script).refused)
-
-    def state(self, most: int) -> bytes:
-        """What it has written into the script's file; longer than `most` when there was more."""
-        self._length = os.fstat(self._script).st_size
-        return os.pread(self._script, most + 1, 0)
+        return tuple(notes_of(self.written(MOST_NOTE_BYTES).partition(b"\0")[0]).refused)
 
     def close(self) -> None:
         """Give it up: its runner ends it with everything below."""
@@ -205,11 +220,12 @@ class Shell:
             self._script = self._children = self.output = self.side = -1
 
 
-async def start_shell(command: Command, restoring: str) -> Shell:
+async def start_shell(command: Command, restoring: tuple[str, ...], deadline: float | None) -> Shell:
     """Start a bash in the command's surroundings, bring it into a state, and wait until it waits.
 
     Raises:
         NacreError: it could not be started; the directory, or a limit of the system.
+        TimeoutError: it did not answer before the deadline, a time of the event loop.
     """
     try:
         shell = _start(command)
@@ -218,8 +234,9 @@ async def start_shell(command: Command, restoring: str) -> Shell:
     try:
         # A runner that could not start it says why, and may have done so already.
         with contextlib.suppress(OSError):
-            shell.tell(bootstrap.hello, restoring)
-        frame = await _greeting(shell, command)
+            shell.tell(lambda nonce: shell.texts.hello(nonce, len(restoring)), *restoring)
+        async with asyncio.timeout_at(deadline):
+            frame = await _greeting(shell, command)
         shell.meet(frame.last)
     except BaseException:
         shell.close()
@@ -243,16 +260,17 @@ def _start(command: Command) -> Shell:
         on_failure.callback(os.close, script)
         link = warden.take()
         on_failure.callback(link.close)
-        link.ask(_request(command), [*writers, far.fileno(), script, near.fileno()], command.env)
+        texts = bootstrap()
+        link.ask(_request(command, texts), [*writers, far.fileno(), script, near.fileno()], command.env)
         on_failure.pop_all()
-        return Shell(link, near, script, readers, command)
+        return Shell(link, near, script, readers, command, texts)
 
 
-def _request(command: Command) -> dict[str, object]:
+def _request(command: Command, texts: Bootstrap) -> dict[str, object]:
     return {
         "op": "run",
         "session": True,
-        "script": bootstrap.DRIVER,
+        "script": texts.driver,
         "shell": command.shell,
         "cwd": command.cwd,
         "namesCwd": command.names_cwd,
@@ -260,7 +278,7 @@ def _request(command: Command) -> dict[str, object]:
         "prologue": "",
         "stages": False,
         "outputs": 1,
-        "side": SIDE_FD,
+        "side": texts.side,
         "stdin": None,
     }
 

@@ -15,7 +15,6 @@ import stat
 import threading
 import time
 from dataclasses import replace
-from functools import cached_property
 from io import FileIO
 
 from nacre.backends.contained_process import request_of
@@ -188,11 +187,6 @@ class Snapshot:
             "have them as soon as it is read"
         )
 
-    @cached_property
-    def initial(self) -> str:
-        """The text that a fresh shell begins with."""
-        return "" if self.state is None else self.state.restoring({})
-
     def adding(self, path: str) -> str:
         """The text that gives it to a shell in use, whose own definitions stay.
 
@@ -204,15 +198,15 @@ class Snapshot:
             return ""
         names = " ".join(name for name, _ in state.each_variable() if name != "PATH")
         switched_on = "".join(f"{line}\n" for line in state.shopt.splitlines() if line.startswith("shopt -s"))
-        added = replace(state, shopt=switched_on).restoring({})
+        added = "\n".join(replace(state, shopt=switched_on).restoring({}))
         # What the shell has is printed before the eval begins, and comes back after what is added.
         own = (
-            "builtin declare -f;builtin alias -p;"
-            + (f"builtin declare -p {names} 2>/dev/null;" if names else "")
-            + f"[[ $PATH = {quoted(path)} ]]||builtin declare -p PATH"
+            "\\builtin declare -f;\\builtin alias -p;"
+            + (f"\\builtin declare -p {names} 2>/dev/null;" if names else "")
+            + f"[[ $PATH = {quoted(path)} ]]||\\builtin declare -p PATH"
         )
         # A failure in it is not the script's: `||` keeps `set -e` out of it.
-        return f"builtin eval {quoted(added)}$'\n'\"$({own})\"||:\n"
+        return f"\\builtin eval {quoted(added)}$'\n'\"$({own})\"||:\n"
 
 
 _snapshots: dict[tuple[object, ...], Snapshot] = {}
@@ -300,5 +294,5 @@ def chosen(state: Checkpoint) -> Checkpoint:
         traps="",
         umask="",
         arguments="",
-        options="\n".join(options),
+        options="".join(f"{line}\n" for line in options),
     )

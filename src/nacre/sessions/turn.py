@@ -8,6 +8,7 @@ shell, so that from there on it is an ordinary command whose shell has exited.
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -21,21 +22,27 @@ from nacre.backends.start_errors import start_error
 from nacre.command import Command
 from nacre.errors import NacreError
 from nacre.process import SIDE, AtOnce, Ending, Listener, Survivor
-from nacre.sessions import bootstrap
-from nacre.sessions.checkpoint import DUMP
+from nacre.sessions.bootstrap import NO_DIRECTORY, NO_PIPE, STAGES, Told
 from nacre.sessions.fifo import Fifo
 from nacre.sessions.framing import Frame
 from nacre.sessions.quiet import is_whole
 from nacre.sessions.shell import Shell
 
-Fate = Literal["waits", "left", "kept", "timeout", "stop", "exit", "signal", "lost"]
+Fate = Literal["waits", "left", "kept", "timeout", "stop", "exit", "signal", "spent", "lost"]
 """What became of the shell: it waits for the next turn, or why there is none any more."""
 
 
 class Keeper(Protocol):
-    """Whose shell it is: told once, when the turn is over."""
+    """Whose shell it is."""
 
-    def turn_over(self, shell: Shell, fate: Fate, frame: Frame | None) -> None: ...
+    def turn_over(self, shell: Shell, fate: Fate, frame: Frame | None) -> None:
+        """The turn is over; told once."""
+
+    def exited(self, code: int) -> None:
+        """The turn has cost the shell, which had this exit code."""
+
+    def remember(self, shell: Shell) -> None:
+        """The shell has written its state down."""
 
 
 class Scope(NamedTuple):
@@ -45,7 +52,15 @@ class Scope(NamedTuple):
     enter: str | None = None
     """The directory to go to first."""
     back: str | None = None
-    """The directory to return to; None stays where the script ends."""
+    """The directory to return to; None stays where the script ends …"""
+    before: str = ""
+    """… and the one before that, for `cd -`, as a word of bash."""
+    last: int = 0
+    """The exit code of the command before."""
+    debug: str = ""
+    """The DEBUG trap of the session."""
+    watched: bool = False
+    """Whether an `exit` in the script is to write the state down."""
     quiet: bool = False
     """Whether the script is known to leave its shell as it is."""
     lingers: bool = True
@@ -100,7 +115,7 @@ class Turn:
             frame = self._early = shell.heard()
         except EOFError:
             return None
-        if frame is None or frame.exit_trap or not (codes := frame.codes):
+        if frame is None or frame.spent or not (codes := frame.codes):
             return None
         try:
             self._read = os.read(shell.output, FULL_PIPE_BYTES)
@@ -132,29 +147,27 @@ class Turn:
         self._handed_over = True
         command, scope = self._command, self._scope
         stages = command.stages and is_whole(command.script)
-        script = command.script + bootstrap.STAGES if stages else command.script
+        script = command.script + STAGES if stages else command.script
+        told = Told(
+            env=scope.env or None,
+            enter=scope.enter,
+            back=scope.back,
+            before=scope.before,
+            prologue=command.prologue,
+            stages=stages,
+            side=command.side,
+            loud=not scope.quiet,
+            # A child has to be forked for most codes.
+            last=scope.last if "?" in script else 0,
+            debug=scope.debug,
+            watched=scope.watched,
+            switched=self._shell.switched,
+        )
+        self._say(lambda nonce: self._shell.texts.turn(nonce, script, told))
 
-        def text(nonce: str) -> str:
-            return bootstrap.turn(
-                nonce,
-                env=scope.env,
-                enter=scope.enter,
-                back=scope.back,
-                guarded=bool(command.prologue),
-                stages=stages,
-                side=command.side,
-                loud=not scope.quiet,
-                output=self._shell.output_fd,
-            )
-
-        if command.prologue:
-            self._say(text, script, command.prologue)
-        else:
-            self._say(text, script)
-
-    def _say(self, text: Callable[[str], str], *parts: str) -> None:
+    def _say(self, text: Callable[[str], str]) -> None:
         try:
-            self._shell.tell(text, *parts)
+            self._shell.tell(text)
         except OSError:
             return  # a shell that is gone is seen at the socket; its runner says how it ended
 
@@ -191,11 +204,11 @@ class Turn:
     def _take(self, frame: Frame) -> None:
         if self._frame is not None:
             # The EXIT trap has been run: the status stays the script's.
-            frame = self._frame._replace(cwd=frame.cwd, last=frame.last)
-        elif frame.exit_trap:
+            frame = frame._replace(status=self._frame.status)
+        elif (action := frame.action("EXIT")) and action != self._shell.texts.exit_watch and not frame.spent:
             self._frame = frame
             code = frame.codes[0] if frame.codes else 0
-            self._say(lambda nonce: bootstrap.exit_trap(nonce, code, self._shell.output_fd), frame.exit_trap)
+            self._say(lambda nonce: self._shell.texts.exit_trap(nonce, action, code, self._shell.switched))
             return
         self._ended(frame)
 
@@ -210,15 +223,26 @@ class Turn:
             read_now(self._shell.output, 1, self)
             if self._command.side:
                 read_now(self._shell.side, SIDE, self)
-        if frame.status == bootstrap.NO_DIRECTORY:
+        if frame.status == NO_DIRECTORY:
             self._finish("waits")
-            self._listener.failed(_directory_error(self._command))
+            self._listener.failed(_directory_error(self._command, frame.last))
+            return
+        if not frame.codes:
+            self._lose()
             return
         code, *stages = frame.codes
+        if frame.spent and not self._scope.quiet and not self._looks:
+            self._keeper.remember(self._shell)
         if self._shell.is_alone(frame.last):
+            if frame.spent:
+                self._attend()
+                self._finish("spent")
+                self._listener.closed(1)
+                self._listener.exited(self._ending(code, stages))
+                return
             self._finish("waits")
             self._listener.closed(1)
-            self._listener.exited(Ending(pid=self._shell.pid, code=code, stages=tuple(stages), refused=self._refused))
+            self._listener.exited(self._ending(code, stages))
         elif self._looks < LOOKS:
             # `>(tee log)` and the like are about to end by themselves; what they still write is read meanwhile.
             self._looks += 1
@@ -230,6 +254,16 @@ class Turn:
         else:
             assert self._inner is not None
             self._inner.part(self._parted)
+
+    def _ending(self, code: int, stages: list[int]) -> Ending:
+        return Ending(pid=self._shell.pid, code=code, stages=tuple(stages), refused=self._refused)
+
+    def _lose(self) -> None:
+        """The script has spoilt what its shell says: that it has ended is all that is known."""
+        self._attend()
+        self._finish("lost")
+        self._listener.closed(1)
+        self._listener.exited(Ending(pid=self._shell.pid, lost="its shell told no exit code"))
 
     def _look_again(self, frame: Frame) -> None:
         if not self._over:
@@ -249,20 +283,20 @@ class Turn:
             self._leave()
             return
         shell.given.add(mark)
-        self._say(lambda nonce: bootstrap.switch(nonce, fifo.path, shell.output_fd))
+        self._say(lambda nonce: shell.texts.switch(nonce, fifo.path))
 
     def _switched(self, fifo: Fifo, frame: Frame) -> None:
         """The shell writes to another pipe from now on: it goes on, and the turn is one whose shell has exited."""
         self._fifo = None
         fifo.remove()
-        if not frame.status.isdigit():
+        if frame.status == NO_PIPE:
             os.close(fifo.reader)
             self._leave()
             return
         assert self._inner is not None
         assert self._frame is not None
         shell = self._shell
-        shell.output, shell.output_fd = fifo.reader, int(frame.status)
+        shell.output, shell.switched = fifo.reader, True
         shell.forget_last(frame.last)
         self._apart = True
         self._inner.rest()
@@ -275,7 +309,7 @@ class Turn:
         assert self._frame is not None
         code = self._frame.codes[0]
         self._leaving = True
-        self._say(lambda nonce: bootstrap.leave(nonce, DUMP, code))
+        self._say(lambda nonce: self._shell.texts.leave(nonce, code))
 
     def _with_facts(self, ending: Ending) -> Ending:
         """The ending with what the shell said of the script."""
@@ -320,7 +354,12 @@ class Turn:
 
     def exited(self, ending: Ending) -> None:
         if not self._over:
-            self._finish(_fate(ending, leaving=self._leaving))
+            fate = _fate(ending, leaving=self._leaving)
+            if fate == "exit" and self._command.prologue:
+                ending = replace(ending, refused=self._shell.refused())
+            if ending.code is not None:
+                self._keeper.exited(ending.code)
+            self._finish(fate)
         self._listener.exited(self._with_facts(ending) if self._leaving else ending)
 
     def failed(self, error: NacreError) -> None:
@@ -347,7 +386,7 @@ class Turn:
 
     def _named(self, survivor: Survivor) -> Survivor:
         """A part of the script that runs in the background by itself shows our text as its own: it is the script's."""
-        if not survivor.argv or not survivor.argv[-1].startswith(bootstrap.DRIVER[:DRIVER_SHOWN]):
+        if not survivor.argv or not survivor.argv[-1].startswith(self._shell.texts.driver[:DRIVER_SHOWN]):
             return survivor
         return replace(survivor, argv=(os.path.basename(self._command.shell), "-c", self._command.script))
 
@@ -395,10 +434,8 @@ def _fate(ending: Ending, *, leaving: bool) -> Fate:
     return "signal" if ending.signal is not None else "lost"
 
 
-def _directory_error(command: Command) -> NacreError:
-    """Why the shell could not go there, asked again: it says so only in words."""
-    try:
-        os.stat(os.path.join(command.cwd, "."))
-    except OSError as error:
-        return start_error("cwd", error.errno, str(error), command)
-    return start_error("cwd", None, "the shell could not enter it", command)
+def _directory_error(command: Command, said: str) -> NacreError:
+    """Why the shell could not go there, of what bash says of it in English."""
+    reason = said.strip().rpartition(": ")[2]
+    number = next((one for one in errno.errorcode if os.strerror(one) == reason), None)
+    return start_error("cwd", number, reason or "the shell could not enter it", command)

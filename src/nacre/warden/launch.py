@@ -204,18 +204,18 @@ class Notes:
 def read_notes(fd: int) -> Notes:
     """The notes that are there; none when the shell was killed, or replaced its trap."""
     try:
-        return _notes(os.read(fd, 65536))
+        return notes_of(os.read(fd, 65536))
     except OSError:
-        return _notes(b"")
+        return notes_of(b"")
 
 
 def read_late_notes(fd: int) -> Notes:
     """The notes at the end of the file that a session's scripts come in: after the last NUL, which ends the script."""
     size = os.fstat(fd).st_size
-    return _notes(os.pread(fd, 65536, max(0, size - 65536)).rpartition(b"\0")[2])
+    return notes_of(os.pread(fd, 65536, max(0, size - 65536)).rpartition(b"\0")[2])
 
 
-def _notes(data: bytes) -> Notes:
+def notes_of(data: bytes) -> Notes:
     stages: list[int] = []
     refused: list[str] = []
     for line in data.split(b"\n"):

@@ -1,0 +1,166 @@
+"""What nacre has in a session's shell is out of the way of scripts, and no text of theirs is run as ours."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+import nacre
+from nacre.settings import ShellSettings
+
+SETTINGS = nacre.Settings(shell=ShellSettings(snapshot=False))
+
+# Found in the tree by chance, or put there.
+DIRECTORIES = (
+    "docs\ntrap -- $(touch PWNED) x",
+    "docs\ntrap -- 'touch PWNED' EXIT",
+    "a\n\x01$(touch PWNED)`touch PWNED`",
+    "';touch PWNED;'",
+    '"$(touch PWNED)"',
+    "nacre\ndeclare -- x=$(touch PWNED)",
+    "-x",
+)
+
+
+def session(tmp_path: Path) -> nacre.Session:
+    return nacre.Session(cwd=tmp_path, settings=SETTINGS)
+
+
+@pytest.mark.parametrize("name", DIRECTORIES)
+async def test_the_name_of_a_directory_is_never_run(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).mkdir()
+    there = '[ "$PWD" = "$x" ] && echo there'
+    async with session(tmp_path) as shell:
+        await shell.run('for d in */; do cd "./$d"; x=$PWD; done')
+        assert shell.cwd == str(tmp_path / name)
+        assert (await shell.run(there)).text == "there\n"
+        await shell.run("kill -9 $$")
+        assert (await shell.run(there)).text == "there\n"
+        assert (await shell.run("pwd", cwd=tmp_path)).text == f"{tmp_path}\n"
+        assert (await shell.run("exit 3")).exit_code == 3
+        assert (await shell.run(there)).text == "there\n"
+    assert list(tmp_path.rglob("PWNED")) == []
+
+
+HERE_DOCUMENT = """\
+f() { cat <<E
+g () \n{ \n    touch PWNED
+}
+touch PWNED
+E
+}; g() { :; }; function a=b { touch PWNED; }; function x{y,z} { touch PWNED; }; readonly -f g"""
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        r"""x=$'\ndeclare -- y=$(touch PWNED)\n'; declare -A t=(["a)"]="b" [$'\ndeclare -- z=`touch PWNED`\n']=1)""",
+        r"""alias 'a{b,c}=touch PWNED' "q='; touch PWNED; '"; alias -- '-x=$(touch PWNED)'""",
+        HERE_DOCUMENT,
+        r"""trap $'echo \'\ntouch PWNED' USR1; trap '' INT""",
+        r"""set -- $'\n touch PWNED' '$(touch PWNED)' "'" '' '~'""",
+        'export F="() { touch PWNED; }; touch PWNED"',
+        "declare() { touch PWNED; }; alias() { touch PWNED; }; trap() { touch PWNED; }; set() { touch PWNED; }",
+        "printf() { touch PWNED; }; pwd() { touch PWNED; }; eval() { touch PWNED; }; read() { touch PWNED; }",
+        "shopt -s expand_aliases; alias builtin='touch PWNED;' declare='touch PWNED;' printf='touch PWNED;'",
+    ],
+)
+async def test_nothing_that_a_script_defines_is_run_as_ours(script: str, tmp_path: Path) -> None:
+    probe = '\\builtin declare -p; \\builtin declare -f; \\builtin alias; \\builtin trap -p; \\builtin echo "$@"'
+    async with session(tmp_path) as shell:
+        assert (await shell.run(script)).ok
+        before = _comparable((await shell.run(probe)).text)
+        await shell.run("\\builtin kill -9 $$")
+        after = await shell.run(probe)
+        assert "killed" in after.notices[0]
+        assert _comparable(after.text) == before
+    assert not (tmp_path / "PWNED").exists()
+
+
+def _comparable(text: str) -> list[str]:
+    own = ("BASH", "PPID", "RANDOM", "SRANDOM", "SECONDS", "EPOCH", "_=", "PIPESTATUS", "OLDPWD")
+    return [line for line in text.splitlines() if not line.split(" ", 2)[-1].startswith(own)]
+
+
+async def test_nothing_of_ours_is_shown(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        await shell.run("shown() { declare -p; declare -f; declare -F; trap -p; alias; set; export -p; }; cd .")
+        for script in ("shown", "trap -p; shown", "set -x; shown; { set +x; } 2>/dev/null", "x=1; shown 2>&1 | cat"):
+            shown = await shell.run(f"{{ {script}\n}} 2>&1 | grep -a -e BASH_VERSINFO -e nacre")
+            assert "BASH_VERSINFO" in shown.text
+            lines = [line for line in shown.text.splitlines() if "NACRE_HOME" not in line]
+            assert "nacre" not in "\n".join(lines).replace(str(tmp_path), "")
+
+
+async def test_a_trace_shows_the_script_alone(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        traced = await shell.run("set -x; echo a")
+        assert [line.lstrip("+") for line in traced.text.splitlines()] == [" echo a", "a"]
+        again = await shell.run("echo b; cd .")
+        assert [line.lstrip("+") for line in again.text.splitlines()] == [" echo b", "b", " cd ."]
+        ended = await shell.run("exit 3")
+        assert [line.lstrip("+") for line in ended.text.splitlines()] == [" exit 3"]
+
+
+@pytest.mark.parametrize("number", [3, 9, 10, 11, 19, 63, 100, 110, 111, 113, 114, 120, 121, 122, 123, 255])
+async def test_a_script_may_use_any_descriptor(number: int, tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        assert (await shell.run(f"exec {number}>log; echo one >&{number}")).text == ""
+        assert (await shell.run("true | tail -n 1")).text == ""
+        later = await shell.run(f"echo two >&{number}; false | true")
+        assert (later.text, later.stages) == ("", (1, 0))
+        assert (await shell.run(f"exec {number}>&-; cat log")).text == "one\ntwo\n"
+
+
+async def test_a_script_finds_no_descriptor_of_ours(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        for _ in range(2):
+            assert (await shell.run("x=1; ls /proc/self/fd")).text == "0\n1\n2\n3\n"
+
+
+async def test_the_status_of_the_last_command_is_there(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        for code in (0, 1, 2, 7, 126, 255):
+            await shell.run(f"(exit {code})")
+            assert (await shell.run('echo "$?"')).text == f"{code}\n"
+            await shell.run(f"x=1; (exit {code})")
+            assert (await shell.run("x=$?; echo $x")).text == f"{code}\n"
+        await shell.run("exit 5")
+        assert (await shell.run("echo $?")).text == "5\n"
+        await shell.run("set -e; ! true")
+        assert (await shell.run("echo $?; x=2")).text == "1\n"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "ulimit -n 10",
+        "ulimit -n 3",
+        'for fd in {3..255}; do eval "exec $fd>&-"; done',
+        "enable -n builtin",
+        "enable -n printf; enable -n eval; enable -n read",
+        "builtin() { :; }",
+        "shopt -s expand_aliases; alias builtin='echo AL'",
+        "set -r",
+        "readonly PATH; PWD=/nowhere",
+        "set -o posix; POSIXLY_CORRECT=1",
+        "IFS=0123456789",
+    ],
+)
+async def test_a_crippled_shell_says_nothing_of_ours_and_no_untruth(script: str, tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        await shell.run("x=1")
+        async with asyncio.timeout(30):
+            crippled = await shell.run(f"{script}; x=2; (exit 3)", timeout=20)
+            assert (crippled.text, crippled.exit_code) == ("", 3)
+            after = await shell.run("echo hi", timeout=20)
+            assert after.text == "hi\n"
+            await shell.run("kill -9 $$", timeout=20)
+            later = await shell.run('echo "$x"', timeout=20)
+        said = "; ".join((*after.notices, *later.notices))
+        if later.text == "1\n":
+            assert "before its last command" in said
+        else:
+            assert later.text == "2\n"
