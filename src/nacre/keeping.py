@@ -27,6 +27,7 @@ from nacre.output.sizes import human_size
 from nacre.planning.plan import Plan
 from nacre.process import Backend
 from nacre.profile import Background, Profile
+from nacre.regex.automaton import RegexWorkError
 from nacre.request import ShellRequest
 from nacre.result import Output, ShellResult
 from nacre.until import Until
@@ -105,12 +106,15 @@ async def _run(
         notices = []
         if waited.why is not None:
             try:
-                return await _keep(engine, run, planned, profile, capture, waited.why)
+                kept = await _keep(engine, run, planned, profile, capture, waited.why)
+                return kept if waited.problem is None else replace(kept, notices=(*kept.notices, waited.problem))
             except JobError as error:
                 # No room for another job: then the call waits to the end after all, and says why.
                 notices.append(f"it could not go on in the background: {error}")
         elif patience.until is not None and not backend.keeps:
             notices.append("without a warden no command can go on in the background: it was waited for to its end")
+        elif patience.until is not None and waited.problem is not None:
+            notices.append(waited.problem)
         elif patience.until is not None and not waited.happened:
             notices.append(f"the command ended before this happened: {patience.until}")
         result = await _finish(engine, run, planned, profile, capture, backend.notice)
@@ -129,6 +133,8 @@ class _Waited:
     """Why the command is to be kept; None when it has ended or cannot be."""
     happened: bool
     """Whether what was waited for has happened."""
+    problem: str | None = None
+    """Why that could not be found out."""
 
 
 async def _wait(run: Run, capture: Capture, patience: Patience, *, can_keep: bool) -> _Waited:
@@ -151,13 +157,18 @@ async def _wait(run: Run, capture: Capture, patience: Patience, *, can_keep: boo
         await run.end()
         raise
     finally:
-        came = event is not None and event.done()
+        came = event is not None and event.done() and event.exception() is None
         if event is not None:
             event.cancel()
             await asyncio.wait([event])
+    problem = None
+    if event is not None and not event.cancelled() and (error := event.exception()) is not None:
+        if not isinstance(error, RegexWorkError | NacreError):
+            raise error
+        problem = f"the event of 'until' was not found out: {error}"
     if run.finished.done():
-        return _Waited(None, happened=came)
-    return _Waited("event" if came else "window", happened=came)
+        return _Waited(None, happened=came, problem=problem)
+    return _Waited("event" if came else "window", happened=came, problem=problem)
 
 
 async def _finish(

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nacre.errors import InvalidRequestError
-from nacre.regex.automaton import compiled
+from nacre.regex.automaton import compiled, shortened
 from nacre.regex.syntax import RegexSyntaxError
 
 _show = reprlib.repr
@@ -88,7 +88,7 @@ def regex_problem(value: object) -> str | None:
     try:
         compiled(value)
     except RegexSyntaxError as error:
-        return f"is {value!r}: it {error}"
+        return f"is {shortened(value)!r}: it {error}"
     return None
 
 

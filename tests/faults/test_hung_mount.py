@@ -62,6 +62,14 @@ async def attempt(path, command, how):
             given = {"async": True, "timeout": 1} if how == "async" else {"mode": "background"}
             reply = await tool.call({"command": command, **given})
         return {"error": "StartError" if reply.is_error else None, "words": reply.text}
+    if how == "until":
+        async with nacre.Tool("workspace") as tool:
+            call = tool.call({"command": command, "until": {"file": path + "/x"}, "timeout": 3})
+            try:
+                reply = await asyncio.wait_for(call, 20)
+            except TimeoutError:
+                return {"words": "it did not come back"}
+        return {"words": reply.text}
     if how == "tool":
         async with nacre.Tool("modes", cwd=path) as tool:
             reply = await tool.call({"command": command})
@@ -156,5 +164,14 @@ def test_case_54_process_that_cannot_be_killed_is_named_and_not_waited_for(tmp_p
     assert notice.startswith("could not be killed: pid ")
     assert notice.endswith("), state D")
     assert "(cat " in notice
+    assert facts["beats"] > 10
+    assert facts["then"] == "next\n"
+
+
+def test_until_a_file_on_a_hung_file_system_blocks_neither_the_loop_nor_the_end_of_the_program(tmp_path: Path) -> None:
+    facts = facts_of("echo up; sleep 0.5; echo down", "until", tmp_path)
+    end(facts["server"])
+    assert "up\ndown\n" in facts["words"]
+    assert "the command ended before this happened" in facts["words"]
     assert facts["beats"] > 10
     assert facts["then"] == "next\n"

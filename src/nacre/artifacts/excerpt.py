@@ -18,7 +18,7 @@ from nacre.artifacts.stored import BLOCK_BYTES, Stored
 from nacre.output.decode import decode, fit_head, fit_tail, trim_head, trim_tail
 from nacre.output.escapes import is_plain, strip
 from nacre.output.lines import Settled, settle
-from nacre.regex.automaton import Regex
+from nacre.regex.automaton import Budget, Regex
 
 # What one answer may hold.
 LIMIT_BYTES = 50 * 1024
@@ -129,8 +129,12 @@ def read_tail(stored: Stored, lines: int | None, limit: int, *, growing: bool = 
 
 
 async def search(stored: Stored, regex: Regex, offset: int, limit: int, *, seconds: float = SEARCH_SECONDS) -> Matches:
-    """Return the lines that match from `offset` on, at most `limit` bytes of them; others run on in the meantime."""
-    work = Search(stored, regex, offset)
+    """Return the lines that match from `offset` on, at most `limit` bytes of them; others run on in the meantime.
+
+    Raises:
+        RegexWorkError: the expression takes too much work on this output.
+    """
+    work = Search(stored, regex, offset, Budget())
     found: list[Found] = []
     room, end = limit, time.monotonic() + seconds
     while not work.done and room > 0 and time.monotonic() < end:
@@ -160,6 +164,7 @@ class Search:
     regex: Regex
     position: int
     """The first byte that was not searched."""
+    budget: Budget
     skipped_bytes: int = 0
     cut_lines: int = 0
     done: bool = field(default=False)
@@ -177,7 +182,8 @@ class Search:
             self.cut_lines += not lines
             data = data[:lines] if lines else _whole(data) or data
         self.position = piece.offset + len(data)
-        for one in _matching(self.regex, data):
+        self.budget.earn(len(data))
+        for one in _matching(self.regex, data, self.budget):
             size = len(one.text.encode()) + 16
             if size > room and found:
                 self.position = piece.offset + one.offset
@@ -187,23 +193,23 @@ class Search:
         return room
 
 
-def _matching(regex: Regex, data: bytes) -> Iterator[Found]:
+def _matching(regex: Regex, data: bytes, budget: Budget) -> Iterator[Found]:
     """The lines of a block that match, with their offsets in it."""
     if is_plain(data) and b"\r" not in data:
         # The view changes nothing, so text and bytes have the same offsets.
-        yield from _matching_text(regex, data.decode("ascii"))
+        yield from _matching_text(regex, data.decode("ascii"), budget)
         return
     for state in _STATE.finditer(data):
         if state.start() == len(data):
             break
         line = strip(decode(state[1]))
-        if (place := regex.find(line)) >= 0:
+        if (place := regex.find(line, budget=budget)) >= 0:
             yield Found(state.start(), _around(line, place))
 
 
-def _matching_text(regex: Regex, text: str) -> Iterator[Found]:
+def _matching_text(regex: Regex, text: str, budget: Budget) -> Iterator[Found]:
     start = 0
-    while start < len(text) and (end := regex.find(text, start)) >= 0:
+    while start < len(text) and (end := regex.find(text, start, budget=budget)) >= 0:
         inside = max(start, end - 1)
         if inside >= len(text):
             break

@@ -21,6 +21,7 @@ from nacre.jobs.polling import Scans, poll
 from nacre.jobs.reading import JobFile
 from nacre.jobs.stdin import write_to
 from nacre.jobs.table import Job as JobEntry
+from nacre.regex.automaton import RegexWorkError
 from nacre.until import decode_until
 
 if TYPE_CHECKING:
@@ -128,7 +129,10 @@ class Job(Companion):
             ids = [job.id for job in engine.jobs.list().jobs if job.running]
             if not ids:
                 return Reply(text="No jobs are running.", is_error=False, details={"jobs": [], "reason": "ended"})
-        found = await poll(engine.jobs, ids, until=until, wait=min(wait, LONGEST_WAIT), scans=self._scans)
+        try:
+            found = await poll(engine.jobs, ids, until=until, wait=min(wait, LONGEST_WAIT), scans=self._scans)
+        except RegexWorkError as error:
+            raise InvalidRequestError(f"field 'until.regex': {error}", field="until.regex") from error
         if not found.jobs:
             raise UnknownJobError(", ".join(found.unknown), [job.id for job in engine.jobs.list().jobs])
         for job in found.jobs:

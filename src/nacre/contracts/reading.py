@@ -12,7 +12,7 @@ from nacre.contracts.contract import Reply
 from nacre.contracts.fields import number_of
 from nacre.errors import InvalidRequestError
 from nacre.output.sizes import human_size
-from nacre.regex.automaton import compiled
+from nacre.regex.automaton import RegexWorkError, compiled
 from nacre.until import regex_problem
 
 FIELDS = ("offset", "limit", "tail", "grep")
@@ -76,7 +76,10 @@ async def read(
 ) -> Reply:
     """The answer; `again` spells the call that reads on at an offset, `plainly` is where to read if nothing says so."""
     if reading.grep is not None:
-        found = await search(stored, compiled(reading.grep), reading.offset or 0, reading.limit)
+        try:
+            found = await search(stored, compiled(reading.grep), reading.offset or 0, reading.limit)
+        except RegexWorkError as error:
+            raise InvalidRequestError(f"field 'grep': {error}", field="grep") from error
         return _matches(found, growing=growing, again=again, notices=notices)
     if reading.tail is not None or (reading.is_plain and plainly == "end"):
         excerpt = read_tail(stored, reading.tail, reading.limit, growing=growing)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nacre.errors import JobError
+from nacre.execution.event import file_appears
 from nacre.jobs.liveness import RunnerLock
 from nacre.jobs.reading import JobFile
 from nacre.jobs.table import Job, JobTable
@@ -24,6 +25,8 @@ from nacre.until import Until, port_open
 
 # Soon enough for a model, rare enough for a hundred jobs.
 TICK_SECONDS = 0.05
+# How long a look for a file may take at the end of a poll.
+LAST_LOOK_SECONDS = 0.5
 # What is searched before others get their turn.
 SLICE_BYTES = 64 * 1024
 MOST_SCANS = 256
@@ -166,8 +169,23 @@ class _Watch:
         self._end = end
         self._search_end = max(end, time.monotonic() + SEARCH_SECONDS)
         self.line: str | None = None
+        self._files: dict[str, asyncio.Task[None]] = {}
 
     async def wait(self) -> tuple[Reason, str | None]:
+        file = None if self._until is None else self._until.file
+        if file is not None:
+            for one in self._watched:
+                path = os.path.join(one.job.record.get("cwd", "/"), file)
+                self._files[one.job.id] = asyncio.create_task(file_appears(path))
+        try:
+            return await self._wait()
+        finally:
+            for task in self._files.values():
+                task.cancel()
+            if self._files:
+                await asyncio.wait(self._files.values())
+
+    async def _wait(self) -> tuple[Reason, str | None]:
         while True:
             # Asked before the output is searched, so that the last of it is searched too.
             ended = [one.job.id for one in self._watched if one.ended()]
@@ -178,8 +196,16 @@ class _Watch:
                 return "ended", ended[0]
             left = self._end - time.monotonic()
             if left <= 0:
-                return "wait", None
+                # A poll that does not wait takes the time for one look.
+                return await self._last_look()
             await asyncio.sleep(min(TICK_SECONDS, left))
+
+    async def _last_look(self) -> tuple[Reason, str | None]:
+        if self._files:
+            looks = self._files.values()
+            await asyncio.wait(looks, timeout=LAST_LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            return await self._happened() or ("wait", None)
+        return "wait", None
 
     async def _happened(self) -> tuple[Reason, str | None] | None:
         until = self._until
@@ -189,7 +215,8 @@ class _Watch:
         for one in self._watched:
             if until.regex is not None and await self._matches(one, until.regex):
                 return "matched", one.job.id
-            if until.file is not None and os.path.exists(os.path.join(one.job.record.get("cwd", "/"), until.file)):
+            if until.file is not None and (looking := self._files[one.job.id]).done():
+                looking.result()
                 return "file", one.job.id
             if until.quiet is not None and one.quiet_for() >= until.quiet:
                 return "quiet", one.job.id

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from nacre.output.decode import TextStream
 from nacre.output.escapes import EscapeFilter, is_plain
-from nacre.regex.automaton import compiled
+from nacre.regex.automaton import Budget, compiled
 
 # What is shown of the line that matched, and so kept of the one that is being written.
 LINE_CHARACTERS = 500
@@ -17,10 +17,11 @@ LINE_CHARACTERS = 500
 class RegexWatch:
     """Finds out when an expression matches a line of a stream."""
 
-    __slots__ = ("_before", "_decoder", "_escapes", "_regex", "_rest", "_skipping", "_state", "line")
+    __slots__ = ("_before", "_budget", "_decoder", "_escapes", "_regex", "_rest", "_skipping", "_state", "line")
 
     def __init__(self, source: str) -> None:
         self._regex = compiled(source)
+        self._budget = Budget()
         self._state = self._regex.begin
         self._decoder = TextStream()
         self._escapes = EscapeFilter()
@@ -34,6 +35,9 @@ class RegexWatch:
         """Take the next bytes; True once a line matched. `$` is not true at the end of a piece, only of a line.
 
         What comes between a match and `resume` is not looked at.
+
+        Raises:
+            RegexWorkError: the expression takes too much work on this output; so does every later call.
         """
         if self.found:
             return True
@@ -67,7 +71,8 @@ class RegexWatch:
             self._skipping = not end
             if self._skipping:
                 return False
-        self._state, end_of_match = self._regex.scan(self._state, text)
+        self._budget.earn(len(text))
+        self._state, end_of_match = self._regex.scan(self._state, text, budget=self._budget)
         if end_of_match >= 0:
             inside = max(0, end_of_match - 1)
             start = text.rfind("\n", 0, inside) + 1

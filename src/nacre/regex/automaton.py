@@ -17,10 +17,36 @@ from nacre.regex.syntax import Accept, Assert, Split, Take, assemble, parse
 
 # About a megabyte of remembered steps; then all are forgotten.
 MOST_STEPS = 10_000
+# How many places of the program a search may look at to work out steps: at first, and for each so many characters of
+# text one more. That is under half a second. Ordinary expressions work out a few hundred steps and remember them; one
+# whose states never come again would take a tenth of a millisecond for each character.
+FIRST_WORK = 150_000
+CHARACTERS_PER_WORK = 16
 
 Before = Literal["start", "word", "other"]
 # (text, from, to) → where, or -1.
 Finder = Callable[[str, int, int], int]
+
+
+class RegexWorkError(Exception):
+    """The expression takes too much work on this text; the search was ended."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(f"/{shortened(source)}/ takes too much work on this output; use a simpler expression")
+
+
+class Budget:
+    """The work that one search may take; earned by text, spent by steps that are not known yet."""
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = FIRST_WORK
+
+    def earn(self, characters: int) -> None:
+        """Add what text of this length allows; a budget that is spent stays so."""
+        if self.left > 0:
+            self.left = min(FIRST_WORK, self.left + characters // CHARACTERS_PER_WORK)
 
 
 class State(dict[str, "State"]):
@@ -52,6 +78,7 @@ class Regex:
         self._looks_back = any(isinstance(one, Assert) and one.anchor != "$" for one in self._program)
         self._states: dict[tuple[frozenset[int], Before, bool], State] = {}
         self._steps = 0
+        self._budget = Budget()
         self._skip = self._skipper(literal_prefix(tree))
         self._hint = _finder(needed(tree))
 
@@ -60,8 +87,15 @@ class Regex:
         """The state at the beginning of a line."""
         return self._state(self._start, "start")
 
-    def scan(self, state: State, text: str, pos: int = 0) -> tuple[State, int]:
-        """Go on over `text`; stop behind the first match and return its end, or -1 when there is none."""
+    def scan(self, state: State, text: str, pos: int = 0, *, budget: Budget | None = None) -> tuple[State, int]:
+        """Go on over `text`; stop behind the first match and return its end, or -1 when there is none.
+
+        Raises:
+            RegexWorkError: the budget of the search is spent; without one, that of a single search.
+        """
+        self._budget = Budget() if budget is None else budget
+        if self._budget.left <= 0:
+            raise RegexWorkError(self.source)
         if state.matched:
             return state, pos
         lines = text.find("\n", pos) + 1
@@ -95,15 +129,23 @@ class Regex:
         """Whether there is a match if the text ends here: `$` is then true."""
         return state.matched or self._resolve(state, None)[1]
 
-    def find(self, text: str, pos: int = 0) -> int:
-        """Return the end of the first match from `pos`, the beginning of a line, on; -1 when there is none."""
-        state, end = self.scan(self.begin, text, pos)
+    def find(self, text: str, pos: int = 0, *, budget: Budget | None = None) -> int:
+        """Return the end of the first match from `pos`, the beginning of a line, on; -1 when there is none.
+
+        Raises:
+            RegexWorkError: as `scan`.
+        """
+        state, end = self.scan(self.begin, text, pos, budget=budget)
         if end < 0 and self.matches_here(state):
             return len(text)
         return end
 
     def step(self, state: State, character: str) -> State:
         """Work out the state after `character`, and remember it."""
+        # Every place costs the same, whether it is resolved, tried or followed.
+        self._budget.left -= len(state.places) + 1
+        if self._budget.left <= 0:
+            raise RegexWorkError(self.source)
         takers, matched = self._resolve(state, character)
         if matched:
             after = self._state(frozenset(), "other", matched=True)
@@ -256,6 +298,12 @@ def _class(one: Take) -> Callable[[str], re.Match[str] | None]:
     return re.compile(one.source, re.IGNORECASE if one.ignore_case else 0).fullmatch
 
 
+def shortened(source: str) -> str:
+    """An expression as a message quotes it."""
+    return source if len(source) <= SHOWN_CHARACTERS else f"{source[:SHOWN_CHARACTERS]}…"
+
+
+SHOWN_CHARACTERS: Final = 100
 _KEPT: Final = 16
 
 
