@@ -7,7 +7,7 @@ limits, or a check that takes too long ends as a denial by rule `unchecked`.
 import posixpath
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from nacre.policy import embedded, git, machine, removal
 from nacre.policy.plain import is_plain
@@ -82,11 +82,25 @@ class Surroundings:
 
 DEFAULT_POLICY: Final = Policy()
 
-_BUILT_IN: Final[tuple[tuple[str, str, Callable[[Invocation], str | None]], ...]] = (
-    (removal.RULE, removal.MESSAGE, removal.check),
-    (git.ADD_RULE, git.ADD_MESSAGE, git.check_add),
-    (git.PUSH_RULE, git.PUSH_MESSAGE, git.check_push),
+
+class BuiltIn(NamedTuple):
+    """A rule that always holds."""
+
+    name: str
+    message: str
+    check: Callable[[Invocation], str | None]
+    programs: tuple[str, ...]
+    """What the name of a program must contain for the rule to be about it. `plain.py` must know these too."""
+    examples: tuple[str, ...]
+    """Commands that it refuses; the tests hold the rule and `plain.py` to them."""
+
+
+BUILT_IN: Final = (
+    BuiltIn(removal.RULE, removal.MESSAGE, removal.check, ("rm",), ("rm -rf /", "grm -r .git")),
+    BuiltIn(git.ADD_RULE, git.ADD_MESSAGE, git.check_add, ("git", "hub"), ("git add -A", "hub add .")),
+    BuiltIn(git.PUSH_RULE, git.PUSH_MESSAGE, git.check_push, ("git", "hub"), ("git push -f", "hub push --force")),
 )
+_PROGRAMS: Final = tuple(dict.fromkeys(program for rule in BUILT_IN for program in rule.programs))
 
 
 def review(
@@ -157,10 +171,10 @@ def built_in_verdict(reading: Reading) -> Verdict | None:
     for invocation in reading.invocations:
         if not concerned(invocation):
             continue
-        for rule, message, check in _BUILT_IN:
-            reason = check(invocation)
+        for rule in BUILT_IN:
+            reason = rule.check(invocation)
             if reason is not None:
-                return Verdict("deny", rule, message, invocation.span, f"{invocation}: {reason}")
+                return Verdict("deny", rule.name, rule.message, invocation.span, f"{invocation}: {reason}")
     return None
 
 
@@ -169,7 +183,7 @@ def concerned(invocation: Invocation) -> bool:
     if not invocation.argv:
         return False
     name = invocation.argv[0]
-    return not name.isascii() or "rm" in name or "git" in name or "hub" in name
+    return not name.isascii() or any(program in name for program in _PROGRAMS)
 
 
 def _extended_verdict(reading: Reading, budget: Budget) -> Verdict | None:
