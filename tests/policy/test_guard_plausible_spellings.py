@@ -43,6 +43,7 @@ cd .. && rm -rf "$OLDPWD"
 cd ..; rm -rf "${OLDPWD##*/}"
 cd /tmp; cd -; rm -rf ../project
 cd ../..; rm -rf u
+builtin cd / && command rm -rf etc
 rm -rf "$PWD"
 """
 GLOBS = r"""
@@ -70,6 +71,9 @@ rm -rf $(find . -maxdepth 1)
 rm -rf $(find . -mindepth 1 -maxdepth 1)
 rm -rf $(find / -maxdepth 1)
 find . -maxdepth 1 | xargs rm -rf
+find $HOME -maxdepth 1 | xargs rm -rf
+find /etc | xargs rm -rf
+find "$PWD" -mindepth 1 | while read -r f; do rm -rf "$f"; done
 ls | awk '{print $1}' | xargs rm -rf
 ls | sed 's/x/y/' | xargs rm -rf
 ls -1 | while read f; do rm -rf "$f"; done
@@ -82,10 +86,12 @@ ln -s / r; rm -rf r/etc
 ln -sfn / ./link && rm -rf ./link/usr
 ln -s ~ h && rm -rf h/.ssh
 ln -s "$HOME" h && rm -rf h/*
+mkdir x; ln -s / x/r; rm -rf x/r/etc
 ln -s / r && cd r && rm -rf usr
 """
 TEXTS = r"""
 echo 'rm -rf /' | envsubst | sh
+echo / | awk '{print "rm -rf " $1}' | sh
 echo 'rm -rf /' | perl -pe 1 | bash
 echo 'rm -rf /' | python3 -c 'import sys; print(sys.stdin.read())' | sh
 echo 'rm -rf /' | jq -Rr . | fmt | sh
@@ -121,6 +127,8 @@ def test_a_removal_is_refused_however_it_is_spelled(command: str) -> None:
         'git add "$(git rev-parse --show-toplevel)/."',
         "top=$(git rev-parse --show-toplevel); git add $top",
         "git add /home/u/project",
+        "git add ../project",
+        "git add ~/project",
         "git add --pathspec-from-file=<(echo .)",
         "echo . > p; git add --pathspec-from-file p",
         "printf '.\\n' | git add --pathspec-from-file -",
@@ -199,6 +207,11 @@ ls build | xargs -I{} rm -rf build/{}
 for d in $(ls); do rm -rf "$d/node_modules"; done
 rm -rf $(find . -name __pycache__)
 rm -rf $(find . -type d -empty)
+find build -mindepth 1 -maxdepth 1 | xargs rm -rf
+find /tmp/work -mindepth 1 | xargs rm -rf
+ls -dt releases/* | tail -n +6 | xargs rm -rf
+comm -13 <(sort a) <(sort b) | xargs rm -rf
+git clone x && cd x && rm -rf .github
 rm -rf "$(git rev-parse --show-toplevel)/build"
 ln -s /opt/app current; rm -rf current
 ln -s /opt/app current; rm -rf current/cache

@@ -50,6 +50,11 @@ class Surroundings:
     def placed(self, invocation: Invocation) -> Invocation:
         """The invocation with literal paths to here and home written as what they are."""
         argv = tuple(self._placed_word(word) for word in invocation.argv)
+        if not is_opaque(invocation.directory):
+            # `../project` may be here.
+            argv = tuple(
+                PWD if ".." in word and self._whole(word, invocation.directory) == self.cwd else word for word in argv
+            )
         resolved = argv[1:]
         if argv and basename(argv[0]) in removal.PROGRAMS and not is_opaque(invocation.directory):
             resolved = tuple(self._placed_word(self._whole(word, invocation.directory)) for word in argv[1:])
@@ -67,6 +72,8 @@ class Surroundings:
         return posixpath.normpath(path) if not word.startswith("-") else ""
 
     def _placed_word(self, word: str) -> str:
+        if word.startswith(HOME) and self.home:
+            word = self.home + word[1:]
         if not word.startswith("/"):
             return word
         # The longer of the two first: a project below the home is the current directory before it is a part of that.

@@ -107,8 +107,9 @@ class Scope:
         """The path with a symbolic link of the script's own, before one of its slashes, replaced by what it names."""
         if not self.links:
             return path
-        first, slash, rest = path.removeprefix("./").partition("/")
-        return self.links[first].rstrip("/") + "/" + rest if slash and first in self.links else path
+        path = path.removeprefix("./")
+        ends = (end for end, char in enumerate(path) if char == "/" and path[:end] in self.links)
+        return next((self.links[path[:end]].rstrip("/") + path[end:] for end in ends), path)
 
     def is_assigned(self, name: str) -> bool:
         return name in self.variables

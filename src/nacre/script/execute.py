@@ -180,7 +180,8 @@ def _wrapped(walk: "Walk", argv: tuple[str, ...], inner: Inner, call: "Call") ->
     for script in inner.scripts:
         text = walk.run_text(script, deeper, wrapper=name, isolated=True)
         printed = text if printed is None else printed
-    walk.scope.variables, walk.scope.directory = kept, outside
+    # `builtin cd x` goes there.
+    walk.scope.variables, walk.scope.directory = kept, outside if inner.directory else walk.scope.directory
     if printed is None and call.stdin is not None and name in _STARTS_SHELL and not argv[0].startswith("."):
         return walk.run_text(call.stdin, replace(deeper, stdin=None), wrapper=name, isolated=True)
     if printed is None:

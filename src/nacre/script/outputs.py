@@ -174,16 +174,18 @@ def _awk(words: Argv, stdin: str | None) -> str | None:
         return stdin
     if re.fullmatch(r"\{ ?print to(?:low|upp)er\(\$0\);? ?\}", program):
         return stdin.lower() if "tolower" in program else stdin.upper()
-    fields = re.fullmatch(r"\{ ?print ((?:\$\d{1,3},? ?)+);? ?\}", program)
-    if fields is None:
+    printed = re.fullmatch(r"""\{ ?print ((?:"[^"]*"|\$\d{1,3}|[, ])+);? ?\}""", program)
+    if printed is None:
         return _interpreter(words)
-    numbers = [int(number) for number in re.findall(r"\d+", fields.group(1))]
-    return "".join(_fields(line, numbers, separator) + "\n" for line in stdin.splitlines())
+    items = re.findall(r"""("[^"]*"|\$\d+|,)""", printed.group(1))
+    return "".join(_fields(line, items, separator) + "\n" for line in stdin.splitlines())
 
 
-def _fields(line: str, numbers: list[int], separator: str | None) -> str:
-    parts = [line, *line.split(separator)]
-    return " ".join(parts[number] for number in numbers if number < len(parts))
+def _fields(line: str, items: list[str], separator: str | None) -> str:
+    parts = dict(enumerate([line, *line.split(separator)]))
+    return "".join(
+        " " if item == "," else item[1:-1] if item[0] == '"' else parts.get(int(item[1:]), "") for item in items
+    )
 
 
 def _ls(words: Argv) -> str | None:
@@ -201,8 +203,9 @@ def _find(words: Argv) -> str | None:
     call = find_call(("find", *words))
     if not call.limited and not call.acts and re.search(r"-maxdepth 0\b", " ".join(words)):
         return "".join(plain(root) + "\n" for root in call.roots)
-    whole = not call.limited and not call.acts and all(root.rstrip("/") in ("", ".", PWD, HOME) for root in call.roots)
-    return EVERYTHING + "\n" if whole else None
+    if call.limited or call.acts:
+        return None
+    return "".join(f"{plain(root).rstrip('/')}/{EVERYTHING}\n" for root in call.roots)
 
 
 def downloaded_files(argv: Argv) -> list[str]:
