@@ -28,7 +28,7 @@ from nacre.errors import NacreError
 from nacre.warden import spare as far
 from nacre.warden import wire
 from nacre.warden.channel import receive_fds
-from nacre.warden.launch import read_notes
+from nacre.warden.launch import has_own_traps, read_notes
 
 # The far side gives an unused spare up after 30 s; well before that we stop counting on it.
 USABLE_SECONDS = 20.0
@@ -197,6 +197,8 @@ def _identity(path: str) -> tuple[int, int] | None:
 def is_suited(command: Command) -> bool:
     """Whether a waiting shell can run it."""
     if command.side or command.stdin is not None or "BASH_ENV" in command.env:
+        return False
+    if command.stages and has_own_traps(command.script):
         return False
     # A byte of the script can be three of UTF-8, so the cheap test comes first.
     return len(command.script) * 3 < far.ROOM_BYTES or len(os.fsencode(command.script)) < far.ROOM_BYTES

@@ -13,6 +13,7 @@ from nacre.output.redact import Redactor
 from nacre.planning.environment import EnvironmentEntryError, child_environment, with_call_environment
 from nacre.profile import Profile
 from nacre.request import ShellRequest
+from nacre.script.whole import is_whole
 from nacre.settings import EnvironmentSettings, Settings
 
 # A label recognises a job in a list; the record has the whole command.
@@ -60,8 +61,7 @@ def plan(request: ShellRequest, profile: Profile, settings: Settings, *, cwd: st
             timeout=limit,
             grace=profile.grace if grace is None else grace,
             streams=profile.streams,
-            # Only a script with a pipe can hide a stage, and others should not pay for the look.
-            stages="|" in script,
+            stages=gives_stages(script),
             side=request.lifted is not None and request.lifted.side,
         ),
         surroundings.redactor,
@@ -69,6 +69,22 @@ def plan(request: ShellRequest, profile: Profile, settings: Settings, *, cwd: st
         surroundings.env,
         limit,
     )
+
+
+# What shows a script its own commands, or ours after it.
+_SHOWS_COMMANDS = ("DEBUG", "ERR", "BASH_XTRACEFD")
+
+
+def gives_stages(script: str) -> bool:
+    """Whether the stage codes of a script are taken: only one with a pipe can hide a stage, and others pay nothing.
+
+    They are taken by a trap, and by a last line where the script has traps itself.
+    """
+    if "|" not in script:
+        return False
+    if "trap" not in script:
+        return "BASH_XTRACEFD" not in script
+    return not any(word in script for word in _SHOWS_COMMANDS) and is_whole(script)
 
 
 def _resolve(asked: str, cwd: str, environ: Mapping[str, str]) -> str:

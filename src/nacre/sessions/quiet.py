@@ -11,6 +11,7 @@ import functools
 import re
 
 from nacre.planning.secret_names import words
+from nacre.script import whole
 
 # Builtins that change something, and every word that bash reads as more than a command's name.
 _LOUD = words(
@@ -55,23 +56,6 @@ def command_words(script: str) -> frozenset[str] | None:
     return frozenset(found)
 
 
-_HEREDOC = re.compile(r"""<<-?[ \t]*\\?['"]?(\w+)""")
-
-
-@functools.lru_cache(maxsize=512)
 def is_whole(script: str) -> bool:
     """Whether a line that follows the script is a command of its own, and not a part of it."""
-    if command_words(script) is not None:
-        return True
-    from nacre.script.reader import read
-    from nacre.script.tree import UnreadableError
-
-    if script.rstrip(" \t").endswith(("\\", "&&", "||")):
-        return False
-    lines = {line.lstrip("\t") for line in script.split("\n")[1:]}
-    if not lines.issuperset(_HEREDOC.findall(script)):
-        return False
-    try:
-        return not read(script).damage
-    except UnreadableError:
-        return False
+    return command_words(script) is not None or whole.is_whole(script)

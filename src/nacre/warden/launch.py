@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 MAX_ARGUMENT_BYTES = 131_071
 # Above what scripts use by convention (3-9), bash for itself (10 up) and process substitution (63 down).
 LOWEST_FD = 100
+# The first line of the file for notes.
+_NOTES = "nacre-notes"
 
 
 class Launch:
@@ -102,6 +104,15 @@ def prepare(shell: str, script: str, *, bash_env: str | None, prologue: str, sta
     # The bare name, so that messages begin with "bash:" as they do at a prompt.
     name = os.path.basename(shell)
     try:
+        lines: list[str] = []
+        if stages or prologue:
+            launch.notes_fd, write_end = notes_file()
+            launch.inherited.append(write_end)
+            if stages and has_own_traps(script):
+                lines.append(f"BASH_EXECUTION_STRING={quoted(script)}")
+                script += _late_report(write_end)
+                stages = False
+            lines += prologue_lines(prologue, write_end, stages=stages)
         # fsencode, not utf-8: the script may hold undecodable bytes as lone surrogates.
         if len(os.fsencode(script)) > MAX_ARGUMENT_BYTES:
             script_fd = text_fd(script)
@@ -109,26 +120,22 @@ def prepare(shell: str, script: str, *, bash_env: str | None, prologue: str, sta
             launch.argv = [name, f"/dev/fd/{script_fd}"]
         else:
             launch.argv = [name, "-c", script]
-        if stages or prologue:
-            _add_prologue(launch, prologue, bash_env, stages=stages)
+        if lines:
+            _add_prologue(launch, lines, bash_env)
     except BaseException:
         launch.close()
         raise
     return launch
 
 
-def _add_prologue(launch: Launch, prologue: str, bash_env: str | None, *, stages: bool) -> None:
-    launch.notes_fd, write_end = pipe()
-    launch.inherited.append(write_end)
+def _add_prologue(launch: Launch, lines: list[str], bash_env: str | None) -> None:
     fd = text_fd("")
     launch.inherited.append(fd)
-    lines = [f"exec {fd}<&-"]
     if bash_env:
-        lines.append(f"export BASH_ENV={quoted(bash_env)}\n[ -r {quoted(bash_env)} ] && . {quoted(bash_env)}")
+        own = f"export BASH_ENV={quoted(bash_env)}\n[ -r {quoted(bash_env)} ] && . {quoted(bash_env)}"
     else:
-        lines.append("unset BASH_ENV")
-    lines += prologue_lines(prologue, write_end, stages=stages)
-    fill(fd, "\n".join(lines) + "\n")
+        own = "unset BASH_ENV"
+    fill(fd, "\n".join([f"exec {fd}<&-", own, *lines]) + "\n")
     launch.variables["BASH_ENV"] = f"/dev/fd/{fd}"
 
 
@@ -136,12 +143,34 @@ def prologue_lines(prologue: str, notes_fd: int, *, stages: bool) -> list[str]:
     """What the shell does before its script so that it can leave its notes."""
     lines = []
     if stages:
-        # The group sends a trace (set -x) and a complaint about a closed descriptor to nowhere.
-        report = f'{{ builtin printf "%s " stages "${{PIPESTATUS[@]}}" >&{notes_fd}; }} 2>/dev/null'
-        lines.append(f"trap '{report}' EXIT")
+        lines.append(f"trap '{_report(notes_fd)}' EXIT")
     if prologue:
         lines.append(f"__nacre_notes={notes_fd}\n{prologue}")
     return lines
+
+
+def has_own_traps(script: str) -> bool:
+    """Whether a script may set or show traps: then its stage codes are taken by a line after it, not by a trap."""
+    return "trap" in script
+
+
+def _report(notes_fd: int, *, code: str = "", last: str = "") -> str:
+    """Note the stage codes of the last pipeline.
+
+    Only by the shell itself, because a subshell can run its parent's trap. Only into our file, which is told by its
+    first line: a script may have opened the same descriptor for itself. The group sends a trace (set -x) to nowhere.
+    """
+    file = f"/dev/fd/{notes_fd}"
+    return (
+        f'{{ builtin set -- {code}"${{PIPESTATUS[@]}}";'
+        f" [[ $BASHPID = $$ && -f {file} ]] && builtin read -r <{file} && [[ $REPLY = {_NOTES} ]]"
+        f' && builtin printf "%s " stages "${{@{":2" if code else ""}}}" >&{notes_fd};{last} }} 2>/dev/null'
+    )
+
+
+def _late_report(notes_fd: int) -> str:
+    """The same as the last line of a script, which keeps its status."""
+    return "\n" + _report(notes_fd, code='"$?" ', last=' (builtin exit "$1");')
 
 
 def quoted(text: str) -> str:
@@ -149,18 +178,15 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def pipe() -> tuple[int, int]:
-    """A pipe for notes: its end here, and the one for the shell under a high number."""
-    low_read, low_write = os.pipe()
+def notes_file() -> tuple[int, int]:
+    """A memory file for notes: its descriptor here, and the one for the shell under a high number."""
+    write_end = text_fd(f"{_NOTES}\n")
     try:
-        write_end = fcntl.fcntl(low_write, fcntl.F_DUPFD_CLOEXEC, LOWEST_FD)
+        fcntl.fcntl(write_end, fcntl.F_SETFL, os.O_APPEND)
+        return os.dup(write_end), write_end
     except OSError:
-        os.close(low_read)
+        os.close(write_end)
         raise
-    finally:
-        os.close(low_write)
-    os.set_blocking(low_read, False)
-    return low_read, write_end
 
 
 def text_fd(text: str) -> int:
@@ -204,7 +230,7 @@ class Notes:
 def read_notes(fd: int) -> Notes:
     """The notes that are there; none when the shell was killed, or replaced its trap."""
     try:
-        return notes_of(os.read(fd, 65536))
+        return notes_of(os.pread(fd, 65536, len(_NOTES) + 1))
     except OSError:
         return notes_of(b"")
 

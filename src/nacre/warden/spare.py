@@ -34,7 +34,7 @@ def prepare(shell: str, env: Mapping[bytes, bytes]) -> launch.Launch:
     prepared = launch.Launch(shell)
     name = os.path.basename(shell)
     try:
-        prepared.notes_fd, write_end = launch.pipe()
+        prepared.notes_fd, write_end = launch.notes_file()
         prepared.inherited.append(write_end)
         text_fd = launch.text_fd("")
         prepared.inherited.append(text_fd)
