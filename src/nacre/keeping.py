@@ -21,6 +21,7 @@ from nacre.execution.event import happened
 from nacre.execution.live import LiveTail
 from nacre.execution.run import Run
 from nacre.jobs.notices import claim, output_of
+from nacre.jobs.ownership import project_of
 from nacre.jobs.status import outcome_of as job_outcome
 from nacre.jobs.table import Job
 from nacre.output.sizes import human_size
@@ -28,7 +29,7 @@ from nacre.planning.plan import Plan
 from nacre.process import Backend
 from nacre.profile import Background, Profile
 from nacre.regex.automaton import RegexWorkError
-from nacre.request import ShellRequest
+from nacre.request import Owner, ShellRequest
 from nacre.result import Output, ShellResult
 from nacre.until import Until
 from nacre.warden import children, record
@@ -195,7 +196,7 @@ async def _keep(engine: Engine, run: Run, planned: Plan, profile: Profile, captu
     facts: dict[str, Any] = {"startedAt": run.started_at}
     if planned.request.lifted is not None:
         facts["producer"] = planned.request.lifted.producer
-    spec, directory, problems = _new_job(engine, planned, profile, **facts)
+    spec, directory, problems = await _new_job(engine, planned, profile, **facts)
     job_id = directory.name
     preview = capture.preview()
     try:
@@ -265,7 +266,7 @@ async def _adopt(engine: Engine, run: Run, planned: Plan, profile: Profile) -> s
     """Make what the finished command left running a job of its own."""
     command = planned.redactor.redact_text(" ".join(run.survivors[0].argv))
     facts = {"command": command, "label": command[:120], "timeout": None, "from": planned.label}
-    spec, directory, _ = _new_job(engine, planned, profile, **facts)
+    spec, directory, _ = await _new_job(engine, planned, profile, **facts)
     try:
         await run.adopt(spec)
     except NacreError:
@@ -314,7 +315,7 @@ async def start_in_background(
 
 async def _start_job(engine: Engine, planned: Plan, profile: Profile) -> tuple[int, Path, Job | None, list[str]]:
     """Start it; its pid and directory, the job if it has ended at once, and notices."""
-    spec, directory, notices = _new_job(engine, planned, profile)
+    spec, directory, notices = await _new_job(engine, planned, profile)
     command = planned.command
     try:
         if planned.request.terminal:
@@ -338,13 +339,17 @@ async def _start_job(engine: Engine, planned: Plan, profile: Profile) -> tuple[i
         raise
 
 
-def _new_job(engine: Engine, planned: Plan, profile: Profile, **facts: Any) -> tuple[dict[str, Any], Path, list[str]]:
+async def _new_job(
+    engine: Engine, planned: Plan, profile: Profile, **facts: Any
+) -> tuple[dict[str, Any], Path, list[str]]:
     """What the far side must know of a new job, its directory, named as the job, and notices.
 
     Raises:
         JobLimitError: too many run already.
         JobError: the state directory cannot be used, or has no room.
     """
+    owner = planned.request.owner or Owner(session=None, directory=planned.command.cwd)
+    facts |= {"session": owner.session, "project": await project_of(owner.directory)}
     settings = engine.settings.jobs
     notices: list[str] = []
     engine.jobs.prune_seldom(max_age_seconds=settings.job_hours * 3600)

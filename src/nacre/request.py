@@ -34,6 +34,16 @@ class Lifted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Owner:
+    """Whose call it is; a job that comes of it belongs to the session and to the project of the directory."""
+
+    session: str | None
+    """Unique among all programs on a state directory; None for a caller without one."""
+    directory: str
+    """Where the caller works; its commands may run elsewhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShellRequest:
     command: str
     """The script, as the caller wrote it."""
@@ -62,6 +72,8 @@ class ShellRequest:
     """Return as soon as this has happened, and keep the command as a job."""
     notices: tuple[str, ...] = ()
     """What was changed about the request, to be said in the result."""
+    owner: Owner | None = None
+    """None is a caller without a session, in the directory of the command."""
 
 
 def check_command(command: str, *, field: str = "command") -> None:

@@ -25,20 +25,19 @@ from nacre.errors import InvalidRequestError, NacreError
 from nacre.execution.entry import hide_in
 from nacre.execution.live import INTERVAL_SECONDS, LiveTail
 from nacre.jobs.notices import completions, text_of
+from nacre.jobs.ownership import hears, named_session, own_session, project_of
 from nacre.jobs.status import details_of, status_of
-from nacre.jobs.table import Job
 from nacre.keeping import Patience, run_or_keep, start_in_background
 from nacre.output.redact import Redactor
 from nacre.planning.normalise import normalise
 from nacre.planning.urls import Resolver, UrlRouter
 from nacre.policy.approval import Approver
 from nacre.profile import Background, Profile
-from nacre.request import ShellRequest
+from nacre.request import Owner, ShellRequest
 from nacre.result import ShellResult
 from nacre.series import run_series
 from nacre.settings import Settings
 from nacre.surroundings import environment
-from nacre.warden import children
 
 if TYPE_CHECKING:
     from nacre.backends.client_terminal import ClientTerminals
@@ -149,6 +148,15 @@ class Tool:
         return self._cwd if self._cwd is not None else config.working_directory()
 
     @property
+    def owner(self) -> Owner:
+        """Whose its jobs are: a companion without the name of a session has none."""
+        directory = self._cwd if self._cwd is not None else config.working_directory()
+        if isinstance(self._session, str):
+            return Owner(session=named_session(self._session), directory=directory)
+        companion = isinstance(self._contract, Companion)
+        return Owner(session=None if companion else own_session(self._session_key), directory=directory)
+
+    @property
     def engine(self) -> engines.Engine:
         if self._engine is None:
             self._engine = engines.from_environment(settings=self._settings, approver=self._approver)
@@ -192,7 +200,7 @@ class Tool:
         contract = self._contract
         if isinstance(contract, Companion):
             try:
-                return _redacted(await contract.answer(self.engine, arguments), self.engine.redactor)
+                return _redacted(await contract.answer(self.engine, arguments, self.owner), self.engine.redactor)
             except NacreError as error:
                 self._hide_in(error)
                 return Reply(text=str(error), is_error=True, refusal=error)
@@ -246,6 +254,8 @@ class Tool:
         profile = contract.profile
         engine = self.engine
         terminal = self._terminal_for(request)
+        if profile.keeps or request.mode == "background":
+            request = replace(request, owner=self.owner)
         if profile.keeps:
             can_lift = terminal is None and engine.backend_for(profile).keeps
             request = normalise(request, engine.settings, self.urls, tools=self._tools, can_lift=can_lift)
@@ -298,13 +308,18 @@ class Tool:
         result = await self.engine.run(request, profile, cwd=self.cwd, live=live, backend=backend)
         return replace(result, terminal_id=backend.terminal_id)
 
-    async def notices(self) -> AsyncGenerator[Notice, None]:
-        """The jobs of this tool as they end, each once, also those whose program is gone.
+    async def notices(self, *, program: bool = False) -> AsyncGenerator[Notice, None]:
+        """The jobs of this tool's session as they end, each once, and those of its project whose program is gone.
 
-        Jobs of other living programs on the same state directory are theirs to hear of. Who stops listening while
-        jobs run closes it (`contextlib.aclosing`): it holds a descriptor for each of them.
+        Jobs of other sessions and of other living programs are not told. A listener that stops while jobs run closes
+        the generator (`contextlib.aclosing`): it holds a descriptor for each of them.
+
+        Args:
+            program: tell of the jobs of every session of this program, as a companion does that has no session.
         """
-        async with aclosing(completions(self.engine.jobs, _is_ours)) as ended:
+        owner = replace(self.owner, session=None) if program else self.owner
+        project = await project_of(owner.directory)
+        async with aclosing(completions(self.engine.jobs, lambda job: hears(owner, project, job))) as ended:
             async for job in ended:
                 state = "completed" if status_of(job) == "completed" else "failed"
                 details = details_of(job) | {"async": {"state": state, "jobId": job.id, "type": "bash"}}
@@ -350,14 +365,6 @@ def _redacted(reply: Reply, redactor: Redactor) -> Reply:
         return [clean(one) for one in value] if isinstance(value, list | tuple) else value
 
     return replace(reply, text=clean(reply.text), details=clean(reply.details))
-
-
-def _is_ours(job: Job) -> bool:
-    """Whether to tell of a job: it was started here, or by a program that is gone."""
-    owner = job.record.get("ownerPid")
-    if owner == os.getpid() or not isinstance(owner, int):
-        return True
-    return children.start_time(owner) != job.record.get("ownerStart")
 
 
 def _window(request: ShellRequest, settings: Settings) -> float | None:

@@ -179,7 +179,7 @@ def test_a_damaged_record_is_named_and_the_others_are_listed(nacre: Nacre, home:
     (damaged / record.RECORD).write_text("{half", encoding="utf-8")
     _, directory = table.allot()
     record.write(str(directory), _record("bg_2", state="exited", exitCode=0, closed=True))
-    done = nacre("jobs", "list", "--json")
+    done = nacre("jobs", "list", "--json", "--all")
     assert (done.code, [job["id"] for job in json.loads(done.out)]) == (0, ["bg_2"])
     assert done.err.startswith("nacre: left alone: bg_1: its record ")
 

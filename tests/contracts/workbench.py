@@ -37,7 +37,7 @@ class Workbench:
 
     async def job(self, arguments: object) -> Reply:
         async with asyncio.timeout(PATIENCE_SECONDS):
-            return await Tool("job", settings=Settings()).call(arguments)
+            return await Tool("job", cwd=self.cwd, settings=Settings()).call(arguments)
 
     @property
     def jobs(self) -> JobTable:

@@ -108,8 +108,8 @@ def test_the_list_comes_in_pages(home: Path) -> None:
         writer = engine.artifacts.create("bash")
         writer.write(b"x")
         writer.close()
-    first = resources.listed(engine, None)
-    second = resources.listed(engine, first["nextCursor"])
+    first = resources.listed(engine, (), None)
+    second = resources.listed(engine, (), first["nextCursor"])
     assert [len(page["resources"]) for page in (first, second)] == [resources.PAGE, 1]
     assert "nextCursor" not in second
     assert {one["uri"] for page in (first, second) for one in page["resources"]} == {

@@ -12,6 +12,7 @@ import time
 from typing import Any
 
 from nacre import config
+from nacre.jobs.ownership import find_project, others_line, split
 from nacre.jobs.reading import JobFile
 from nacre.jobs.table import Job, JobTable
 from nacre.output.decode import decode
@@ -19,7 +20,7 @@ from nacre.warden import record
 
 EPILOG = """\
 examples:
-  nacre jobs list
+  nacre jobs list --all
   nacre jobs wait bg_1 --timeout 60 && nacre jobs logs bg_1
   nacre jobs stop bg_1
 """
@@ -28,7 +29,7 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show|wait|logs|stop")
     for verb, text in (
-        ("list", "every job, oldest first"),
+        ("list", "the jobs of this project, oldest first"),
         ("show", "one job"),
         ("wait", "wait until a job has ended; exits with its code"),
         ("logs", "a job's output"),
@@ -36,7 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ):
         sub = verbs.add_parser(verb, help=text, description=f"{text[0].upper()}{text[1:]}.")
         sub.add_argument("--json", action="store_true", help="print objects instead of text")
-        if verb != "list":
+        if verb == "list":
+            sub.add_argument("--all", action="store_true", help="those of other projects too")
+        else:
             sub.add_argument("id", help="the job's id, e.g. bg_1")
         if verb == "wait":
             sub.add_argument("--timeout", type=float, metavar="S", help="give up after this many seconds (exit 124)")
@@ -48,7 +51,7 @@ def main(namespace: argparse.Namespace) -> int:
     table = JobTable(config.state_dir(os.environ))
     match namespace.verb:
         case "list":
-            return _list(table, as_json=namespace.json)
+            return _list(table, every=namespace.all, as_json=namespace.json)
         case "show":
             _print(table.get(namespace.id), as_json=namespace.json)
             return 0
@@ -60,8 +63,12 @@ def main(namespace: argparse.Namespace) -> int:
             return _stop(table, namespace.id, as_json=namespace.json)
 
 
-def _list(table: JobTable, *, as_json: bool) -> int:
-    listing = table.list()
+def _list(table: JobTable, *, every: bool, as_json: bool) -> int:
+    listing, others = table.list(), 0
+    if not every:
+        listing, others = split(listing, None, find_project(config.working_directory()))
+    if others:
+        print(f"nacre: {others_line(others, '--all lists them')}", file=sys.stderr)
     for problem in listing.damaged:
         print(f"nacre: left alone: {problem}", file=sys.stderr)
     if as_json:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from nacre.errors import NacreError
 from nacre.profile import Background, Profile
-from nacre.request import ShellRequest
+from nacre.request import Owner, ShellRequest
 from nacre.result import ShellResult
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ class Companion(ABC):
         """Name, description and input schema, as the model sees them."""
 
     @abstractmethod
-    async def answer(self, engine: Engine, arguments: object) -> Reply:
-        """What the model reads; raises NacreError for what cannot be answered."""
+    async def answer(self, engine: Engine, arguments: object, owner: Owner) -> Reply:
+        """What the model reads, for whom; raises NacreError for what cannot be answered."""
 
 
 class Series(Protocol):

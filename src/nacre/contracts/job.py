@@ -17,11 +17,13 @@ from nacre.contracts.fields import arguments_of, number_of
 from nacre.contracts.reading import FIELDS, PROPERTIES, decode_reading, read
 from nacre.errors import InvalidRequestError, JobError, UnknownJobError
 from nacre.jobs.notices import claim
+from nacre.jobs.ownership import own_jobs
 from nacre.jobs.polling import Scans, poll
 from nacre.jobs.reading import JobFile
 from nacre.jobs.stdin import write_to
 from nacre.jobs.table import Job as JobEntry
 from nacre.regex.automaton import RegexWorkError
+from nacre.request import Owner
 from nacre.until import decode_until
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ LONGEST_TEXT_BYTES = 64 * 1024
 
 # Verb → the fields that go with it.
 VERBS: dict[str, tuple[str, ...]] = {
-    "list": (),
+    "list": ("all",),
     "poll": ("until", "wait"),
     "cancel": (),
     "read": FIELDS,
@@ -46,8 +48,8 @@ DESCRIPTION = """\
 Background jobs: commands that were started with async or until, that outlived their window, or that a command left
 running. Exactly one of list, poll, cancel, read, write per call.
 
-- {"list": true}: all jobs.
-- {"poll": ["bg_1"], "wait": 30}: waits until one of them ends, at most `wait` seconds; [] is all that run. With `until`
+- {"list": true}: the jobs of this session and project; with "all": true those of others too.
+- {"poll": ["bg_1"], "wait": 30}: waits until one of them ends, at most `wait` seconds; [] is all yours. With `until`
   it also returns when that has happened: {"regex": "ready"}, {"port": 3000}, {"file": "out.log"}, {"quiet": 5}.
   One poll with a long wait replaces many short ones. A finished job's result is in the answer, and not delivered again.
 - {"read": "bg_1"}: the newest output, of a running job too; or from `offset`, the last lines with `tail`, or lines that
@@ -68,8 +70,9 @@ class Job(Companion):
             "input_schema": {
                 "type": "object",
                 "properties": {
-                    "list": {"type": "boolean", "description": "true: list all jobs"},
-                    "poll": ids | {"description": "ids to wait for; [] is all running jobs"},
+                    "list": {"type": "boolean", "description": "true: list the jobs of this session and project"},
+                    "all": {"type": "boolean", "description": "with list: true lists those of others too"},
+                    "poll": ids | {"description": "ids to wait for; [] is all of yours that run"},
                     "until": {
                         "type": "object",
                         "description": "with poll: return when this has happened, too; give exactly one",
@@ -99,7 +102,7 @@ class Job(Companion):
             },
         }
 
-    async def answer(self, engine: Engine, arguments: object) -> Reply:
+    async def answer(self, engine: Engine, arguments: object, owner: Owner) -> Reply:
         known = list(dict.fromkeys(name for verb, more in VERBS.items() for name in (verb, *more)))
         given = arguments_of(arguments, known=known)
         # What a model leaves empty it does not mean; "list": false is no wish either.
@@ -109,9 +112,9 @@ class Job(Companion):
         verb = _verb_of(fields)
         match verb:
             case "list":
-                return _list(engine, fields)
+                return await _list(engine, fields, owner)
             case "poll":
-                return await self._poll(engine, fields)
+                return await self._poll(engine, fields, owner)
             case "cancel":
                 return await _cancel(engine, _ids_of(fields, "cancel"))
             case "read":
@@ -119,14 +122,15 @@ class Job(Companion):
             case _:
                 return _write(engine, fields)
 
-    async def _poll(self, engine: Engine, fields: Mapping[str, Any]) -> Reply:
+    async def _poll(self, engine: Engine, fields: Mapping[str, Any], owner: Owner) -> Reply:
         ids = _ids_of(fields, "poll")
         until = decode_until(fields["until"]) if "until" in fields else None
         wait = number_of(fields, "wait", least=0, whole=False)
         wait = DEFAULT_WAIT if wait is None else wait
         notices = [] if wait <= LONGEST_WAIT else [f"wait was cut to {LONGEST_WAIT:g} s, the most"]
         if not ids:
-            ids = [job.id for job in engine.jobs.list().jobs if job.running]
+            listing, _ = await own_jobs(owner, engine.jobs.list())
+            ids = [job.id for job in listing.jobs if job.running]
             if not ids:
                 return Reply(text="No jobs are running.", is_error=False, details={"jobs": [], "reason": "ended"})
         try:
@@ -134,7 +138,8 @@ class Job(Companion):
         except RegexWorkError as error:
             raise InvalidRequestError(f"field 'until.regex': {error}", field="until.regex") from error
         if not found.jobs:
-            raise UnknownJobError(", ".join(found.unknown), [job.id for job in engine.jobs.list().jobs])
+            listing, _ = await own_jobs(owner, engine.jobs.list())
+            raise UnknownJobError(", ".join(found.unknown), [job.id for job in listing.jobs])
         for job in found.jobs:
             if not job.running:
                 claim(job)
@@ -172,10 +177,15 @@ def _id_of(fields: Mapping[str, Any], name: str) -> str:
     return str(fields[name])
 
 
-def _list(engine: Engine, fields: Mapping[str, Any]) -> Reply:
+async def _list(engine: Engine, fields: Mapping[str, Any], owner: Owner) -> Reply:
     if fields["list"] is not True:
         raise InvalidRequestError(f"field 'list' must be true, got {fields['list']!r}", field="list")
-    return job_texts.listed(engine.jobs.list())
+    every = fields.get("all", False)
+    if not isinstance(every, bool):
+        raise InvalidRequestError(f"field 'all' must be true or false, got {json.dumps(every)}", field="all")
+    listing = engine.jobs.list()
+    own, others = (listing, 0) if every else await own_jobs(owner, listing)
+    return job_texts.listed(own, others=others)
 
 
 async def _cancel(engine: Engine, ids: list[str]) -> Reply:

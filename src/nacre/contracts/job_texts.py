@@ -9,6 +9,7 @@ from nacre.artifacts.excerpt import read_tail
 from nacre.contracts.contract import Reply
 from nacre.errors import JobError
 from nacre.jobs.notices import INLINE_CHARACTERS, output_of
+from nacre.jobs.ownership import others_line
 from nacre.jobs.polling import Poll
 from nacre.jobs.reading import JobFile
 from nacre.jobs.status import details_of, headline
@@ -26,7 +27,7 @@ TAIL_BYTES = 1_000
 Cancelled = Literal["cancelled", "not_found", "already_completed"]
 
 
-def listed(listing: Listing) -> Reply:
+def listed(listing: Listing, *, others: int = 0) -> Reply:
     running = [job for job in listing.jobs if job.running]
     ended = [job for job in listing.jobs if not job.running]
     shown = ended[-MOST_ENDED:]
@@ -36,8 +37,13 @@ def listed(listing: Listing) -> Reply:
         if len(shown) < len(ended):
             lines.append(f"[{len(ended) - len(shown)} older ones are not listed]")
     lines += [f"[left alone: {problem}]" for problem in listing.damaged]
-    text = "\n".join(lines) if listing.jobs or listing.damaged else "No jobs."
-    return Reply(text=_bounded(text), is_error=False, details={"jobs": [details_of(job) for job in [*running, *shown]]})
+    if not listing.jobs and not listing.damaged:
+        lines = ["No jobs."]
+    details: dict[str, Any] = {"jobs": [details_of(job) for job in [*running, *shown]]}
+    if others:
+        lines.append(f"[{others_line(others, 'add all: true to see them')}]")
+        details["others"] = others
+    return Reply(text=_bounded("\n".join(lines)), is_error=False, details=details)
 
 
 def polled(found: Poll, until: Until | None, *, wait: float, notices: Sequence[str]) -> Reply:

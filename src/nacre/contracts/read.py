@@ -10,6 +10,7 @@ from nacre.contracts.contract import Companion, Reply, Scene
 from nacre.contracts.fields import arguments_of
 from nacre.contracts.reading import FIELDS, PROPERTIES, decode_reading, read
 from nacre.errors import InvalidRequestError
+from nacre.request import Owner
 
 if TYPE_CHECKING:
     from nacre.engine import Engine
@@ -45,7 +46,7 @@ class Read(Companion):
             },
         }
 
-    async def answer(self, engine: Engine, arguments: object) -> Reply:
+    async def answer(self, engine: Engine, arguments: object, owner: Owner) -> Reply:
         fields = {
             name: value
             for name, value in arguments_of(arguments, known=["uri", "id", *FIELDS]).items()

@@ -52,7 +52,7 @@ class Notices:
             await asyncio.wait([following])
 
     async def _follow(self) -> None:
-        async with aclosing(self._tool.notices()) as notices:
+        async with aclosing(self._tool.notices(program=True)) as notices:
             async for notice in notices:
                 if notice.job_id in self._tasks:
                     self._tasks.discard(notice.job_id)

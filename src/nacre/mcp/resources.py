@@ -7,7 +7,7 @@ and nothing else, so it cannot lead anywhere but to what this nacre keeps.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -16,6 +16,7 @@ from nacre.engine import Engine
 from nacre.errors import InvalidRequestError
 from nacre.jobs.reading import JobFile
 from nacre.jobs.status import details_of, headline
+from nacre.jobs.table import Job
 from nacre.mcp.answer import ARTIFACT, COMPLETE, JOB
 
 # What one page of the list holds.
@@ -41,12 +42,12 @@ TEMPLATES = [
 ]
 
 
-def listed(engine: Engine, cursor: str | None) -> dict[str, Any]:
-    """A page of everything that can be read, newest first; raises InvalidRequestError."""
+def listed(engine: Engine, jobs: Sequence[Job], cursor: str | None) -> dict[str, Any]:
+    """A page of everything that can be read, newest first, of these jobs; raises InvalidRequestError."""
     if cursor is not None and not (cursor.isascii() and cursor.isdigit()):
         raise InvalidRequestError(f"cursor {cursor!r} is not one of ours", field="cursor")
     start = int(cursor or 0)
-    found = [_job_entry(job) for job in reversed(engine.jobs.list().jobs)]
+    found = [_job_entry(job) for job in reversed(jobs)]
     found += [_artifact_entry(entry) for entry in reversed(engine.artifacts.list())]
     page: dict[str, Any] = {"resultType": COMPLETE, "resources": found[start : start + PAGE]}
     if start + PAGE < len(found):

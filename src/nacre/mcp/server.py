@@ -28,6 +28,7 @@ import nacre
 from nacre.contracts.contract import Reply
 from nacre.engine import Engine
 from nacre.errors import NacreError
+from nacre.jobs.ownership import own_jobs
 from nacre.mcp import resources, tasks
 from nacre.mcp.answer import COMPLETE, job_of, result_of
 from nacre.mcp.approval import ASKING, Asking, QuestionError
@@ -114,7 +115,8 @@ class Desk:
 
     async def list_resources(self, context: Context, params: PaginatedRequestParams) -> dict[str, Any]:
         with _translated(params.cursor):
-            return resources.listed(self._engine, params.cursor)
+            own, _ = await own_jobs(self._toolbox.shell.owner, self._engine.jobs.list())
+            return resources.listed(self._engine, own.jobs, params.cursor)
 
     async def list_templates(self, context: Context, params: PaginatedRequestParams) -> dict[str, Any]:
         return {"resultType": COMPLETE, "resourceTemplates": resources.TEMPLATES}

@@ -1,0 +1,126 @@
+"""Whose a job is: its session's, then its project's.
+
+The project is the nearest directory upward that holds `.git` or `nacre.toml`, else the directory itself. The record of
+a job names both; one of an earlier version names neither, and belongs to the projects that its directory is in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import threading
+
+from nacre.jobs.table import Job, Listing
+from nacre.request import Owner
+from nacre.warden import children
+
+MARKS = (".git", "nacre.toml")
+# A directory that does not answer for so long is its own project.
+LOOK_SECONDS = 1.0
+_NAMED = "named "
+
+# Directory → project, of those that were found. A program has few, and they seldom change.
+_PROJECTS: dict[str, str] = {}
+
+
+def named_session(name: str) -> str:
+    """The key of a session that programs share by its name."""
+    return f"{_NAMED}{name}"
+
+
+def own_session(key: str) -> str:
+    """The key of a session of this process, unique among all processes."""
+    pid = os.getpid()
+    return f"{pid}:{children.start_time(pid)} {key}"
+
+
+def find_project(directory: str) -> str:
+    """The project of a directory; for a caller that may wait for its file system."""
+    start = path = os.path.realpath(directory)
+    while True:
+        if any(os.path.exists(os.path.join(path, mark)) for mark in MARKS):
+            return path
+        path, below = os.path.dirname(path), path
+        if path == below:
+            return start
+
+
+async def project_of(directory: str) -> str:
+    """The project of a directory; the directory itself when its file system does not answer."""
+    known = _PROJECTS.get(directory)
+    if known is not None:
+        return known
+    loop = asyncio.get_running_loop()
+    found: asyncio.Future[str] = loop.create_future()
+
+    def tell(project: str) -> None:
+        _PROJECTS[directory] = project
+        if not found.done():
+            found.set_result(project)
+
+    def look() -> None:
+        project = find_project(directory)
+        # The loop may have ended before the file system answered.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(tell, project)
+
+    # A thread of an executor that does not come back would keep the program from ending.
+    threading.Thread(target=look, name="nacre-project", daemon=True).start()
+    try:
+        async with asyncio.timeout(LOOK_SECONDS):
+            return await found
+    except TimeoutError:
+        return directory
+
+
+def owns(session: str | None, project: str, job: Job) -> bool:
+    """Whether a job belongs to this session or to this project."""
+    if session is not None and job.record.get("session") == session:
+        return True
+    known = job.record.get("project")
+    if known is not None:
+        return bool(known == project)
+    cwd = job.record.get("cwd")
+    return isinstance(cwd, str) and f"{cwd}/".startswith(f"{project.rstrip('/')}/")
+
+
+def split(listing: Listing, session: str | None, project: str) -> tuple[Listing, int]:
+    """The jobs of this owner, and how many others there are."""
+    own = tuple(job for job in listing.jobs if owns(session, project, job))
+    return Listing(own, listing.damaged), len(listing.jobs) - len(own)
+
+
+async def own_jobs(owner: Owner, listing: Listing) -> tuple[Listing, int]:
+    """The same for a caller that may not wait for a file system."""
+    return split(listing, owner.session, await project_of(owner.directory))
+
+
+def hears(owner: Owner, project: str, job: Job) -> bool:
+    """Whether this owner is told of a job's end: it started it, or nobody else is left who could be told."""
+    session = job.record.get("session")
+    if owner.session is not None and session == owner.session:
+        return True
+    if _started_here(job):
+        # A listener without a session listens for the whole program.
+        return owner.session is None or session is None
+    if owner.session is not None and isinstance(session, str) and session.startswith(_NAMED):
+        # That session may come back.
+        return False
+    return not _is_alive(job) and owns(None, project, job)
+
+
+def _started_here(job: Job) -> bool:
+    return job.record.get("ownerPid") == os.getpid() and _is_alive(job)
+
+
+def _is_alive(job: Job) -> bool:
+    """Whether the program that started the job still runs."""
+    pid = job.record.get("ownerPid")
+    return isinstance(pid, int) and children.start_time(pid) == job.record.get("ownerStart")
+
+
+def others_line(others: int, how: str) -> str:
+    """How many jobs a list leaves out, and how to see them."""
+    jobs = "1 job of another session or project is" if others == 1 else f"{others} jobs of other projects are"
+    return f"{jobs} not listed; {how}"
