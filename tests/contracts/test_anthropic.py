@@ -31,7 +31,7 @@ async def test_a_failure_is_said_first(tmp_path: Path) -> None:
     [
         ({}, "field 'command' is missing; it is the shell command to run"),
         ({"restart": False}, "field 'command' is missing; it is the shell command to run"),
-        ({"restart": "yes"}, "field 'restart' must be true or false, got 'yes'"),
+        ({"restart": "yes"}, "field 'restart' must be true or false, got \"yes\""),
         (
             {"command": "ls", "restart": True},
             "fields 'command' and 'restart' cannot be combined: restart first, then run the command",

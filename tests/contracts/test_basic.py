@@ -298,18 +298,18 @@ async def test_an_empty_command_is_an_error_and_nothing_is_started(home: Path, c
     ("arguments", "message"),
     [
         ({}, "field 'command' is missing; it is the shell command to run"),
-        ({"command": None}, "field 'command' must be a string, got None"),
+        ({"command": None}, "field 'command' must be a string, got null"),
         ({"command": 3}, "field 'command' must be a string, got 3"),
-        ({"command": ["ls"]}, "field 'command' must be a string, got ['ls']"),
-        (["ls"], "arguments must be a JSON object, got ['ls']"),
-        (None, "arguments must be a JSON object, got None"),
+        ({"command": ["ls"]}, "field 'command' must be a string, got [\"ls\"]"),
+        (["ls"], 'arguments must be a JSON object, got ["ls"]'),
+        (None, "arguments must be a JSON object, got null"),
         (
             {"command": "ls", "timeout": 5},
             "unknown field 'timeout' (value 5); known fields: command",
         ),
         (
             {"comand": "ls"},
-            "unknown field 'comand' (value 'ls'); known fields: command; did you mean 'command'?",
+            "unknown field 'comand' (value \"ls\"); known fields: command; did you mean 'command'?",
         ),
         (
             {"command": "echo \0"},

@@ -241,12 +241,12 @@ async def test_nothing_is_written_to_a_job_that_has_ended(tool: Tool, start: Sta
         ({}, f"{ONE_VERB}, got none"),
         ({"list": False}, f"{ONE_VERB}, got none"),
         ({"list": True, "poll": ["bg_1"]}, f"{ONE_VERB}, got list and poll"),
-        ({"list": "yes"}, "field 'list' must be true, got 'yes'"),
+        ({"list": "yes"}, "field 'list' must be true, got \"yes\""),
         ({"list": True, "wait": 3}, "field 'wait' goes with poll, not with list; leave it out"),
         ({"poll": ["bg_1"], "tail": 3}, "field 'tail' goes with read, not with poll; leave it out"),
         ({"poll": 3}, "field 'poll' must be a list of job ids, got 3"),
         ({"poll": ["bg_1"], "wait": -1}, "field 'wait' must be a number of at least 0, got -1"),
-        ({"poll": ["bg_1"], "wait": "5"}, "field 'wait' must be a number of at least 0, got '5'"),
+        ({"poll": ["bg_1"], "wait": "5"}, "field 'wait' must be a number of at least 0, got \"5\""),
         ({"poll": ["bg_1"], "until": "ready"}, f"field 'until' must be an object with one of {EVENTS}, got 'ready'"),
         ({"poll": ["bg_1"], "until": {}}, f"field 'until' takes exactly one of {EVENTS}, got none"),
         (
@@ -269,7 +269,7 @@ async def test_nothing_is_written_to_a_job_that_has_ended(tool: Tool, start: Sta
         ({"read": 3}, "field 'read' must be a job id, got 3"),
         ({"read": "bg_1"}, "no job 'bg_1'; known jobs: none"),
         ({"read": "../../etc"}, "no job '../../etc'; known jobs: none"),
-        ({"pol": ["bg_1"]}, f"unknown field 'pol' (value ['bg_1']); {KNOWN}; did you mean 'poll'?"),
+        ({"pol": ["bg_1"]}, f"unknown field 'pol' (value [\"bg_1\"]); {KNOWN}; did you mean 'poll'?"),
     ],
 )
 async def test_a_call_that_cannot_be_answered_says_what_would_do(tool: Tool, arguments: object, message: str) -> None:

@@ -124,11 +124,14 @@ def test_the_process_s_own_directory_is_described_when_none_is_given(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"command": "ls", "mode": "fast"}, "field 'mode' is 'fast'; it must be one of default, slow, background"),
-        ({"command": "ls", "mode": ["slow"]}, "field 'mode' is ['slow']; it must be one of default, slow, background"),
+        ({"command": "ls", "mode": "fast"}, "field 'mode' is \"fast\"; it must be one of default, slow, background"),
+        (
+            {"command": "ls", "mode": ["slow"]},
+            "field 'mode' is [\"slow\"]; it must be one of default, slow, background",
+        ),
         (
             {"command": "ls", "slow_ok": True},
-            "unknown field 'slow_ok' (value True); known fields: command, mode",
+            "unknown field 'slow_ok' (value true); known fields: command, mode",
         ),
         ({"mode": "slow"}, "field 'command' is missing; it is the shell command to run"),
         ({"command": " "}, "empty command: field 'command' is blank, give a shell command"),
@@ -497,7 +500,7 @@ async def test_a_failure_of_ours_does_not_look_like_the_command_s(monkeypatch: p
 async def test_a_wrong_setting_is_a_failure_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     """REQ-BASH-007: the model is told what is wrong, and that it is not its command."""
     monkeypatch.setenv("NACRE_GRACE_SECONDS", "soon")
-    assert (await call("true")).text == "[could not run: NACRE_GRACE_SECONDS is 'soon'; accepted: a number >= 0]"
+    assert (await call("true")).text == '[could not run: NACRE_GRACE_SECONDS is "soon"; accepted: a number >= 0]'
 
 
 @pytest.mark.parametrize(

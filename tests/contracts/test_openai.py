@@ -93,10 +93,10 @@ async def test_commands_share_the_directory_and_nothing_of_the_shell(tmp_path: P
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("ls", "arguments must be a JSON object, got 'ls'"),
-        ({}, "field 'commands' must be a list of one shell command or more, got None"),
+        ("ls", 'arguments must be a JSON object, got "ls"'),
+        ({}, "field 'commands' must be a list of one shell command or more, got null"),
         ({"commands": []}, "field 'commands' must be a list of one shell command or more, got []"),
-        ({"commands": "ls"}, "field 'commands' must be a list of one shell command or more, got 'ls'"),
+        ({"commands": "ls"}, "field 'commands' must be a list of one shell command or more, got \"ls\""),
         ({"commands": ["ls", 7]}, "field 'commands[1]' must be a string, got 7"),
         ({"commands": ["ls", " "]}, "empty command: field 'commands[1]' is blank, give a shell command"),
         (
@@ -109,7 +109,7 @@ async def test_commands_share_the_directory_and_nothing_of_the_shell(tmp_path: P
         ),
         (
             {"commands": ["ls"], "timeout_ms": True},
-            "field 'timeout_ms' must be a whole number of at least 1, got True",
+            "field 'timeout_ms' must be a whole number of at least 1, got true",
         ),
         (
             {"commands": ["ls"], "max_output_length": -1},
@@ -120,8 +120,8 @@ async def test_commands_share_the_directory_and_nothing_of_the_shell(tmp_path: P
             "unknown field 'timeout' (value 3); known fields: commands, timeout_ms, max_output_length; "
             "did you mean 'timeout_ms'?",
         ),
-        ({"type": "local_shell_call", "action": {}}, "field 'type' must be 'shell_call', got 'local_shell_call'"),
-        ({"type": "shell_call", "action": {}}, "field 'call_id' must be a text, got None"),
+        ({"type": "local_shell_call", "action": {}}, "field 'type' must be 'shell_call', got \"local_shell_call\""),
+        ({"type": "shell_call", "action": {}}, "field 'call_id' must be a text, got null"),
     ],
 )
 async def test_a_refused_request_is_an_output_item_that_names_the_field(arguments: object, message: str) -> None:

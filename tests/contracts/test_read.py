@@ -88,9 +88,9 @@ async def test_the_dropped_middle_is_stated(home: Path) -> None:
         ({"uri": "artifact://1", "id": 1}, "give exactly one of 'uri' (artifact://3) and 'id' (3)"),
         (
             {"uri": "file:///etc/passwd"},
-            "field 'uri' must name an artifact, as artifact://3 or 3, got 'file:///etc/passwd'",
+            "field 'uri' must name an artifact, as artifact://3 or 3, got \"file:///etc/passwd\"",
         ),
-        ({"id": True}, "field 'id' must name an artifact, as artifact://3 or 3, got True"),
+        ({"id": True}, "field 'id' must name an artifact, as artifact://3 or 3, got true"),
         ({"id": 7}, "no artifact 7; available: 1"),
         ({"id": 1, "offset": -1}, "field 'offset' must be a whole number of at least 0, got -1"),
         ({"id": 1, "limit": 0}, "field 'limit' must be a whole number of at least 1, got 0"),

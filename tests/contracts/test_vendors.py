@@ -226,7 +226,7 @@ async def test_variables_may_come_as_a_list_of_names_and_values(bench: Workbench
         ([{"name": 7, "value": "secret"}], "field 'env[0]' must be an object with 'name' and 'value'"),
         (
             [{"name": "A", "value": "secret"}, {"name": "A", "value": "secret"}],
-            "field 'env[1]' names 'A' a second time",
+            "field 'env[1]' names \"A\" a second time",
         ),
         ([{"name": "A", "value": 7}], "field 'env': the value of variable 'A' must be a string, got int"),
     ],

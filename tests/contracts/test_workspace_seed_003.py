@@ -636,7 +636,7 @@ async def test_line_152_strict_and_not_exclusive(bench: Workbench) -> None:
     """Unknown fields are refused. Exclusive calls come with sessions (D11); until then calls run beside each other."""
     reply = await bench.call({"command": "true", "shell": "zsh"})
     assert reply.text == (
-        "unknown field 'shell' (value 'zsh'); known fields: command, env, timeout, cwd, pty, async, head, tail, until"
+        "unknown field 'shell' (value \"zsh\"); known fields: command, env, timeout, cwd, pty, async, head, tail, until"
     )
     one, two = bench.tool(), bench.tool()
     # Each waits for the file of the other: one after the other they would never end.

@@ -47,7 +47,7 @@ async def check_a_result_is_text_and_the_same_as_an_object(client: Client, tmp_p
     assert (done.structured_content["text"], done.structured_content["is_error"]) == (text, True)
     assert done.structured_content["details"]["exitCode"] == 3
     assert wrong.is_error
-    assert wrong.content[0].text.startswith("unknown field 'comand' (value 'echo hi')")
+    assert wrong.content[0].text.startswith("unknown field 'comand' (value \"echo hi\")")
 
 
 async def check_progress_carries_the_live_tail(client: Client, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ BAD_LINES = [
     pytest.param("{}".encode("utf-16"), "the line is not UTF-8: byte 0xff at 0", id="UTF-16"),
     pytest.param(b"[" * 100_000, "the line is nested too deeply", id="nested too deeply"),
     pytest.param(b"[]", "the line must be a JSON object, got []", id="a list"),
-    pytest.param(b"null", "the line must be a JSON object, got None", id="null"),
+    pytest.param(b"null", "the line must be a JSON object, got null", id="null"),
     pytest.param(TooLong(MAX_LINE_BYTES + 1), "the line has 16777217 bytes; at most 16777216 are read", id="too long"),
     pytest.param(b'{"id": [1], "type": "bash"}', "field 'id' must be a number or a text", id="id is a list"),
     pytest.param(b'{"id": true, "type": "bash"}', "field 'id' must be a number or a text", id="id is a truth"),
@@ -47,8 +47,8 @@ def test_what_is_no_request_is_named(line: bytes | TooLong, error: str) -> None:
     ("line", "id", "error"),
     [
         (b'{"id": 7}', 7, f"field 'type' is missing; {KNOWN}"),
-        (b'{"id": "a", "type": "Bash"}', "a", f"unknown type 'Bash'; {KNOWN}"),
-        (b'{"type": ["bash"]}', None, f"unknown type ['bash']; {KNOWN}"),
+        (b'{"id": "a", "type": "Bash"}', "a", f'unknown type "Bash"; {KNOWN}'),
+        (b'{"type": ["bash"]}', None, f'unknown type ["bash"]; {KNOWN}'),
         (b'{"id": 7.5, "type": 1}', 7.5, f"unknown type 1; {KNOWN}"),
     ],
 )

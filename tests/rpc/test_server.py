@@ -141,7 +141,7 @@ def test_a_person_s_command_is_guarded_but_not_intercepted(start: Start, work: P
     assert (denied["success"], denied["data"]["is_error"]) == (True, True)
     assert denied["data"]["text"].startswith("permission denied")
     wrong = client.call(bash(4, "true", by=["person"]))
-    assert (wrong["success"], wrong["error"]) == (False, "field 'by' must be 'model' or 'person', got ['person']")
+    assert (wrong["success"], wrong["error"]) == (False, "field 'by' must be 'model' or 'person', got [\"person\"]")
 
 
 # Aborting.
@@ -244,7 +244,7 @@ def test_bad_lines_are_answered_and_survived(client: Client, work: Path) -> None
 
 
 WRONG_REQUESTS: list[tuple[Message, str]] = [
-    ({"type": "fly"}, "unknown type 'fly'"),
+    ({"type": "fly"}, 'unknown type "fly"'),
     ({"type": "bash", "comand": "touch made"}, "unknown field 'comand'"),
     ({"type": "bash", "command": "touch made", "extra": 1}, "unknown field 'extra'"),
     ({"type": "bash", "command": ["touch", "made"]}, "field 'command' must be a string"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import reprlib
+import itertools
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, overload
 
@@ -76,10 +77,32 @@ def mapping_of(value: object, name: str) -> object:
 
 
 def show(value: object) -> str:
-    """A value as an error names it: short, however large or deep it is."""
-    text = _SHORT.repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
+    """A value as an error names it, in the words of JSON: short, however large or deep it is."""
+    if isinstance(value, int) and abs(value) >= 10**_MOST_CHARACTERS:
+        # Python refuses to spell a number of thousands of digits.
+        return "a number of many digits"
+    text = json.dumps(_shortened(value, _MOST_DEPTH), ensure_ascii=False)
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 3]}..."
 
 
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
+_MOST_CHARACTERS = 80
+_MOST_ITEMS = 6
+_MOST_DEPTH = 4
+
+
+def _shortened(value: object, depth: int) -> object:
+    """A value of which no more is left than can be shown."""
+    if isinstance(value, str):
+        return value[:_MOST_CHARACTERS]
+    if value is None or isinstance(value, bool | float):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) < 10**_MOST_CHARACTERS else show(value)
+    if not depth:
+        return "..."
+    if isinstance(value, Mapping):
+        items = itertools.islice(value.items(), _MOST_ITEMS)
+        return {str(_shortened(key, 0)): _shortened(one, depth - 1) for key, one in items}
+    if isinstance(value, list | tuple):
+        return [_shortened(one, depth - 1) for one in value[:_MOST_ITEMS]]
+    return f"a value of type {type(value).__name__}"

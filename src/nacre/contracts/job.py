@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from nacre.contracts import job_texts
 from nacre.contracts.contract import Companion, Reply, Scene
-from nacre.contracts.fields import arguments_of, number_of
+from nacre.contracts.fields import arguments_of, number_of, show
 from nacre.contracts.reading import FIELDS, PROPERTIES, decode_reading, read
 from nacre.errors import InvalidRequestError, JobError, UnknownJobError
 from nacre.jobs.notices import claim
@@ -165,7 +165,7 @@ def _ids_of(fields: Mapping[str, Any], name: str) -> list[str]:
     if isinstance(value, str):
         return [value]
     if not isinstance(value, Sequence) or not all(isinstance(one, str) for one in value):
-        raise InvalidRequestError(f"field '{name}' must be a list of job ids, got {value!r}", field=name)
+        raise InvalidRequestError(f"field '{name}' must be a list of job ids, got {show(value)}", field=name)
     if name == "cancel" and not value:
         raise InvalidRequestError("field 'cancel' is empty; name the jobs to end", field=name)
     return list(value)
@@ -173,16 +173,16 @@ def _ids_of(fields: Mapping[str, Any], name: str) -> list[str]:
 
 def _id_of(fields: Mapping[str, Any], name: str) -> str:
     if not isinstance(fields[name], str):
-        raise InvalidRequestError(f"field '{name}' must be a job id, got {fields[name]!r}", field=name)
+        raise InvalidRequestError(f"field '{name}' must be a job id, got {show(fields[name])}", field=name)
     return str(fields[name])
 
 
 async def _list(engine: Engine, fields: Mapping[str, Any], owner: Owner) -> Reply:
     if fields["list"] is not True:
-        raise InvalidRequestError(f"field 'list' must be true, got {fields['list']!r}", field="list")
+        raise InvalidRequestError(f"field 'list' must be true, got {show(fields['list'])}", field="list")
     every = fields.get("all", False)
     if not isinstance(every, bool):
-        raise InvalidRequestError(f"field 'all' must be true or false, got {json.dumps(every)}", field="all")
+        raise InvalidRequestError(f"field 'all' must be true or false, got {show(every)}", field="all")
     listing = engine.jobs.list()
     own, others = (listing, 0) if every else await own_jobs(owner, listing)
     return job_texts.listed(own, others=others)
@@ -242,7 +242,7 @@ def _write(engine: Engine, fields: Mapping[str, Any]) -> Reply:
     job = engine.jobs.get(_id_of(fields, "write"))
     text = fields.get("text")
     if not isinstance(text, str) or not text:
-        raise InvalidRequestError(f"field 'text' must be the text to write, got {text!r}", field="text")
+        raise InvalidRequestError(f"field 'text' must be the text to write, got {show(text)}", field="text")
     data = text.encode("utf-8", "surrogateescape")
     if len(data) > LONGEST_TEXT_BYTES:
         raise InvalidRequestError(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from nacre.contracts.contract import Companion, Reply, Scene
-from nacre.contracts.fields import arguments_of
+from nacre.contracts.fields import arguments_of, show
 from nacre.contracts.reading import FIELDS, PROPERTIES, decode_reading, read
 from nacre.errors import InvalidRequestError
 from nacre.request import Owner
@@ -77,6 +77,6 @@ def _artifact_of(fields: Mapping[str, Any]) -> int:
     text = str(value).removeprefix(SCHEME)
     if isinstance(value, bool) or not isinstance(value, str | int) or not (text.isascii() and text.isdigit()):
         raise InvalidRequestError(
-            f"field '{name}' must name an artifact, as artifact://3 or 3, got {value!r}", field=name
+            f"field '{name}' must name an artifact, as artifact://3 or 3, got {show(value)}", field=name
         )
     return int(text)

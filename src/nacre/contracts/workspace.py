@@ -6,13 +6,12 @@ Pure translation: what the model sent to a request, what happened to a text and 
 from __future__ import annotations
 
 import re
-import reprlib
 import sys
 from typing import Any, Literal
 
 from nacre.contracts.contract import Reply, Scene
 from nacre.contracts.facts import facts_of
-from nacre.contracts.fields import arguments_of, command_of, mapping_of, number_of
+from nacre.contracts.fields import arguments_of, command_of, mapping_of, number_of, show
 from nacre.errors import InterceptedError, InvalidRequestError, NacreError, WorkingDirectoryError
 from nacre.output.capture import EVERYTHING, Captured, Selection
 from nacre.output.render import INLINE_BYTES, Rendered, render, spell_omitted
@@ -28,7 +27,6 @@ WHOLE_BYTES = 512 * 1024
 END_BYTES = 64 * 1024
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_short = reprlib.repr
 
 DESCRIPTION = """\
 Runs a shell command with bash in the workspace and returns stdout and stderr merged in true order.
@@ -196,14 +194,14 @@ def _flag(fields: Any, name: str) -> bool:
     if value is None:
         return False
     if not isinstance(value, bool):
-        raise InvalidRequestError(f"field {name!r} must be true or false, got {value!r}", field=name)
+        raise InvalidRequestError(f"field {name!r} must be true or false, got {show(value)}", field=name)
     return value
 
 
 def _text(fields: Any, name: str) -> str | None:
     value = fields.get(name)
     if value is not None and (not isinstance(value, str) or "\0" in value):
-        raise InvalidRequestError(f"field {name!r} must be a text without NUL, got {value!r}", field=name)
+        raise InvalidRequestError(f"field {name!r} must be a text without NUL, got {show(value)}", field=name)
     return value
 
 
@@ -216,7 +214,7 @@ def _seconds(value: Any) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
-        raise InvalidRequestError(f"field 'timeout' must be a number of seconds, got {_short(value)}", field="timeout")
+        raise InvalidRequestError(f"field 'timeout' must be a number of seconds, got {show(value)}", field="timeout")
     return float(value)
 
 
