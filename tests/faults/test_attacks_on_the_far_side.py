@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from outside import Program, alive, end, eventually, nacre, with_argument
 from nacre import Lost, Session, Tool, run
 from nacre.backends.spares import spares
 from nacre.jobs.table import Job, JobTable
-from nacre.warden import children
+from nacre.warden import children, record
 
 GRACE_SECONDS = 0.3
 
@@ -144,6 +145,23 @@ async def test_killed_runner_of_a_job_makes_it_lost_with_its_output_and_ends_it(
     assert text.count("[background process ") == (contract == "modes")
 
 
+async def test_killed_runner_of_a_job_is_told_in_its_file_without_any_nacre_that_looks(
+    home: Path, sleeper: str
+) -> None:
+    """An agent reads the file of a `modes` job with `cat`."""
+    job_id = await started("modes", f"echo up; sleep {sleeper}", mode="background")
+    await asyncio.to_thread(eventually, lambda: with_argument(sleeper), "the job")
+    job = JobTable(home).get(job_id)
+    os.kill(job.record["runnerPid"], signal.SIGKILL)
+    line = "[background process error: lost: its runner was killed, its exit status is unknown]\n"
+    text = await asyncio.to_thread(
+        eventually, lambda: (text := job.output_file.read_text(encoding="utf-8")).endswith("]\n") and text, "the line"
+    )
+    assert text == f"up\n\n\n{line}"
+    assert (await asyncio.to_thread(ended, home, job_id)).state == "lost"
+    assert job.output_file.read_text(encoding="utf-8") == text
+
+
 def test_job_without_a_caller_ends_with_its_killed_runner(home: Path, sleeper: str) -> None:
     """The warden stays for the jobs of a caller that is gone."""
     nacre(
@@ -155,6 +173,21 @@ def test_job_without_a_caller_ends_with_its_killed_runner(home: Path, sleeper: s
     eventually(lambda: children.state(runner) != "T", "the runner to go on")
     os.kill(runner, signal.SIGKILL)
     eventually(lambda: not with_argument(sleeper), "the end of the job")
+    assert ended(home, "bg_1").state == "lost"
+
+
+def test_stop_of_a_job_that_nothing_answers_for_ends_its_whole_tree(home: Path, sleeper: str) -> None:
+    """All processes of nacre were killed, and the job lives."""
+    script = f"sleep {sleeper} & (setsid bash -c 'sleep {sleeper}; true' & sleep {sleeper})"
+    with subprocess.Popen(["bash", "-c", f"{script}; true"], start_new_session=True) as shell:
+        eventually(lambda: len(with_argument(sleeper)) == 3, "the job")
+        directory = home / "jobs" / "bg_1"
+        directory.mkdir(parents=True)
+        facts = {"id": "bg_1", "version": record.VERSION, "state": "running", "command": "x", "startedAt": 0.0}
+        identity = {"pid": shell.pid, "pidStart": children.start_time(shell.pid), "bootId": children.boot_id()}
+        record.write(str(directory), facts | identity)
+        assert JobTable(home).stop("bg_1").note is not None
+        eventually(lambda: not with_argument(sleeper), "the end of the job")
     assert ended(home, "bg_1").state == "lost"
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from nacre.errors import JobError, JobLimitError, UnknownJobError
-from nacre.warden import children, record
+from nacre.warden import children, ledger, record
 
 PREFIX = "bg_"
 _DIRECTORY = re.compile(rf"{PREFIX}([1-9]\d*)\Z")
@@ -202,7 +202,11 @@ class JobTable:
             if job.note is None and isinstance(runner, int):
                 _signal(runner, job.record.get("runnerStart"), record.STOP_SIGNAL)
             else:
-                _signal(job.record["pid"], job.record.get("pidStart"), signal.SIGKILL)
+                # Its processes are told by the session that its shell leads.
+                started = {pid: children.start_time(pid) for pid in children.session_and_below(job.record["pid"])}
+                if started[job.record["pid"]] == job.record.get("pidStart"):
+                    for pid, start in started.items():
+                        _signal(pid, start, signal.SIGKILL)
         return job
 
     def prune_seldom(self, *, max_age_seconds: float) -> None:
@@ -296,17 +300,9 @@ def _read(directory: Path) -> Job | None:
 
 def _settle(directory: Path, found: dict[str, Any]) -> Job:
     if found["state"] == "running":
-        if _alive(found):
+        if ledger.is_alive(found):
             return Job(directory, found, "its runner is gone; it runs on, but its exit status will be unknown")
-        rebooted = found.get("bootId") != children.boot_id()
-        reason = "lost: the machine was restarted" if rebooted else "lost: its runner was killed"
-        output = directory / record.OUTPUT
-        found |= {
-            "state": "lost",
-            "reason": f"{reason}, its exit status is unknown",
-            "endedAt": time.time(),
-            "outputBytes": output.stat().st_size if output.exists() else 0,
-        }
+        found |= ledger.lost_state(str(directory), found)
         try:
             record.write(str(directory), found)
         except OSError as error:
@@ -315,16 +311,6 @@ def _settle(directory: Path, found: dict[str, Any]) -> Job:
             return Job(directory, found | {"reason": f"{reason}; its exit status is unknown"})
     problem = None if found.get("closed") else record.finish(str(directory), found, recovering=True)
     return Job(directory, found, problem)
-
-
-def _alive(found: dict[str, Any]) -> bool:
-    pid = found.get("pid")
-    return (
-        isinstance(pid, int)
-        and found.get("bootId") == children.boot_id()
-        and children.start_time(pid) == found.get("pidStart")
-        and not children.is_zombie(pid)
-    )
 
 
 def _signal(pid: int, start: int | None, number: int) -> None:

@@ -161,6 +161,15 @@ def descendants(root: int) -> list[int]:
     return _walk(root, lambda pid: children_of(pid) or [])
 
 
+def session_and_below(leader: int) -> list[int]:
+    """The processes of the session that a process leads, and all below them; the leader last."""
+    members = [
+        int(name) for name in os.listdir("/proc") if name.isdigit() and stat_fields(int(name))[3:4] == [str(leader)]
+    ]
+    found = {pid for member in members for pid in [member, *descendants(member)]} - {leader}
+    return [*found, leader]
+
+
 def state(pid: int) -> str:
     """The one-letter state of a process (R, S, D, T, Z…); X when it is gone."""
     fields = stat_fields(pid)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import signal
 
-from nacre.warden import children, naming
+from nacre.warden import children, ledger, naming
 
 
 def split_off(control_fd: int) -> int:
@@ -54,12 +54,13 @@ def look() -> None:
     _missed = True
     if _looking:
         return
-    _looking = True
     while _missed:
+        _looking = True
         _missed = False
         while (found := _next_change()) is not None:
             _answer_for(*found)
-    _looking = False
+        # A signal from here on is seen by the condition above, or looks by itself.
+        _looking = False
 
 
 def _next_change() -> tuple[int, int] | None:
@@ -76,6 +77,8 @@ def _answer_for(pid: int, status: int) -> None:
         os.kill(pid, signal.SIGCONT)
     else:
         end_orphans()
+        if status:
+            ledger.settle_job_of(pid)
 
 
 def end_orphans() -> None:
@@ -91,4 +94,7 @@ def end_orphans() -> None:
         except ProcessLookupError:
             continue
         children.signal_tree(pid, signal.SIGKILL)
-        os.kill(pid, signal.SIGKILL)
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except PermissionError:
+            continue  # it has become another user's

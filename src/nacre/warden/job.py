@@ -11,7 +11,7 @@ import os
 import signal
 import time
 
-from nacre.warden import children, record
+from nacre.warden import children, ledger, record
 from nacre.warden.stages import producers_status
 
 TYPE_CHECKING = False
@@ -146,6 +146,7 @@ class Job:
     def started(self, leader: int, *, runner: int) -> None:
         self.running(leader, runner=runner)
         record.write(self.directory, self.record, by=record.FIRST)
+        ledger.note(runner, self.directory)
 
     def running(self, leader: int, *, runner: int) -> None:
         """Say in the record who runs it, without writing it."""

@@ -16,7 +16,7 @@ import signal
 import socket
 import sys
 
-from nacre.warden import children, guardian, naming, runner, wire
+from nacre.warden import children, guardian, ledger, naming, runner, wire
 from nacre.warden.channel import Channel
 from nacre.warden.launch import received_environment
 from nacre.warden.memory import counter
@@ -60,6 +60,7 @@ def main(control_fd: int) -> NoReturn:
     guards = guardian.split_off(control_fd)
     naming.rename(b"nacre-warden")
     children.become_subreaper()
+    ledger.open_ledger()
     signal.signal(signal.SIGCHLD, _reap_runners)
     signal.signal(signal.SIGTERM, runner.terminate)
     signal.signal(STOP_SIGNAL, runner.stop)
