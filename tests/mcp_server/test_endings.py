@@ -173,6 +173,15 @@ async def test_a_client_that_closes_the_pipe(scene: Scene) -> None:
         await scene.nothing_but_the_job_is_left(foreground)
 
 
+async def test_a_client_that_closes_only_its_reading_end_ends_the_command_and_the_server(scene: Scene) -> None:
+    with server_on_pipes(scene.command) as server:
+        foreground = await scene.started()
+        assert server.stdout is not None
+        server.stdout.close()
+        assert await asyncio.to_thread(server.wait, PATIENCE_SECONDS) == 0
+        await scene.nothing_but_the_job_is_left(foreground)
+
+
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_client_on_pipes_is_killed(scene: Scene, era: str) -> None:
     with client("-", era, scene.command) as killed:

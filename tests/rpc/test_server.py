@@ -306,6 +306,15 @@ def test_output_that_nobody_can_read_any_more_ends_the_server(client: Client, wo
     assert [pid for pid in pids if alive(pid)] == []
 
 
+def test_client_that_closes_its_reading_end_ends_a_command_that_writes_nothing(client: Client, work: Path) -> None:
+    client.send(bash(1, "echo $$ >pids; sleep 1000"))
+    pids = pids_in(work / "pids")
+    assert client.process.stdout is not None
+    client.process.stdout.close()
+    assert client.wait() == 0
+    assert [pid for pid in pids if alive(pid)] == []
+
+
 # The end.
 
 

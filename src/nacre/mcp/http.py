@@ -18,6 +18,7 @@ from typing import Any
 import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from nacre.errors import ConfigError, InvalidRequestError
 from nacre.mcp.server import GONE, SESSION_HEADER, connection_session
@@ -26,6 +27,9 @@ PATH = "/mcp"
 # How long a client that answers nothing, not even the kernel's own questions, is believed to be there.
 LEASE_SECONDS = 30
 LONGEST_LEASE_SECONDS = 3600
+# How long a request may take to arrive: its headers, and then its body. A client sends both at once.
+HEADER_SECONDS = 10.0
+BODY_SECONDS = 30.0
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -121,6 +125,7 @@ async def serve_http(
         log_level="critical",
         access_log=False,
         ws="none",
+        http=_Protocol,
         server_header=False,
         # Whoever ends the server does not wait for its clients.
         timeout_graceful_shutdown=0,
@@ -189,11 +194,73 @@ class Attendance:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         gone = scope[GONE] = asyncio.Event()
+        status = 0
+
+        async def answer(message: MutableMapping[str, Any]) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
         try:
-            await self._app(scope, receive, send)
+            await self._app(scope, receive if scope["type"] != "http" else _timely(receive), answer)
         finally:
             gone.set()
-            if scope.get("method") == "DELETE":
+            # A DELETE that was refused (another page's, an unknown session's) ends nothing.
+            if scope.get("method") == "DELETE" and 200 <= status < 300:
                 for name, value in scope["headers"]:
                     if name == SESSION_HEADER.encode():
                         await self._on_end(connection_session(value.decode("latin-1")))
+
+
+def _timely(receive: Receive) -> Receive:
+    """The same, with a time limit for the body of a request; one that takes longer is a client that is gone."""
+    end = asyncio.get_running_loop().time() + BODY_SECONDS
+    whole = False
+
+    async def limited() -> MutableMapping[str, Any]:
+        nonlocal whole
+        if whole:
+            return await receive()
+        try:
+            async with asyncio.timeout_at(end):
+                message = await receive()
+        except TimeoutError:
+            whole = True
+            return {"type": "http.disconnect"}
+        whole = not message.get("more_body", False)
+        return message
+
+    return limited
+
+
+class _Protocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    """HTTP, with a time limit for the headers of a request, before anything of it is looked at.
+
+    The same limit holds for what a client sends behind an answer that did not want the body.
+    """
+
+    _limit: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        super().connection_made(transport)
+        self._expect()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._stop_expecting()
+        elif self._limit is None:
+            self._expect()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_expecting()
+        super().connection_lost(exc)
+
+    def _expect(self) -> None:
+        self._limit = asyncio.get_running_loop().call_later(HEADER_SECONDS, self.transport.abort)
+
+    def _stop_expecting(self) -> None:
+        if self._limit is not None:
+            self._limit.cancel()
+            self._limit = None

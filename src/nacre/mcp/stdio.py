@@ -38,9 +38,12 @@ async def serve_stdio(server: Server[None]) -> None:
         frames = Frames(sink)
         lines = Lines(source, frames.refuse)
         lines.open()
+        # A client that reads no answer gets no command run: that it stops reading is the end, as the end of stdin is.
+        frames.open(lines.close)
         try:
             await server.run(lines, frames, server.create_initialization_options())
         finally:
+            frames.close()
             lines.close()
 
 
@@ -175,6 +178,31 @@ class Frames:
         self._waiting = False
         self._gone = False
         self._wide = False
+        self._on_gone: Callable[[], None] | None = None
+        self._watching = False
+
+    def open(self, on_gone: Callable[[], None]) -> None:
+        """Call back when the client has closed its end, also while nothing is written."""
+        self._on_gone = on_gone
+        # The writing end of a pipe is readable only with an error: nobody reads it. A socket has its end in stdin.
+        if stat.S_ISFIFO(os.fstat(self._fd).st_mode):
+            self._watching = True
+            asyncio.get_running_loop().add_reader(self._fd, self._lose)
+
+    def close(self) -> None:
+        """Stop watching; the descriptor is given back by the caller that claimed it."""
+        if self._watching:
+            self._watching = False
+            asyncio.get_running_loop().remove_reader(self._fd)
+
+    def _lose(self) -> None:
+        self._gone = True
+        self._pending.clear()
+        self.close()
+        self._stop_waiting()
+        self._room.set()
+        if self._on_gone is not None:
+            self._on_gone()
 
     async def send(self, item: SessionMessage) -> None:
         """Write a message; a client that does not read is waited for."""
@@ -205,10 +233,9 @@ class Frames:
                     asyncio.get_running_loop().add_writer(self._fd, self._flush)
                 return
             except OSError:
-                # Nobody reads any more: what is still said is lost, and the end of stdin is on its way.
-                self._gone = True
-                self._pending.clear()
-                break
+                # Nobody reads any more: what is still said is lost.
+                self._lose()
+                return
             if written == len(self._pending[0]):
                 self._pending.popleft()
             else:

@@ -32,6 +32,7 @@ class Connection:
 
     def open(self) -> None:
         self._incoming.resume()
+        self._outgoing.watch()
 
     def _received(self, data: bytes) -> None:
         for line in self._lines.feed(data):
@@ -45,6 +46,7 @@ class Connection:
     def _lost(self) -> None:
         self.stop_listening()
         self.room.set()
+        self._progress.set()
 
     def has_reader(self) -> bool:
         return not self._outgoing.is_broken and self._outgoing.has_reader()
@@ -85,4 +87,5 @@ class Connection:
             except TimeoutError:
                 sys.stderr.write("nacre rpc: the client does not read; it is not told the rest\n")
                 break
+        self._outgoing.unwatch()
         self._outgoing.close()

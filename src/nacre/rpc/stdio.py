@@ -10,6 +10,7 @@ import asyncio
 import fcntl
 import os
 import select
+import stat
 from collections.abc import Callable
 
 from nacre.rpc.outbox import Outbox
@@ -94,6 +95,7 @@ class Outgoing:
         self._broken = broken
         self._rest = memoryview(b"")
         self._waiting = False
+        self._watching = False
         self.is_broken = False
         self._poll = select.poll()
         self._poll.register(fd, select.POLLOUT)
@@ -101,6 +103,24 @@ class Outgoing:
     @property
     def idle(self) -> bool:
         return self.is_broken or not (self._rest or self._outbox)
+
+    def watch(self) -> None:
+        """Notice that the reader is gone, also while nothing is written."""
+        # The writing end of a pipe is readable only with an error: nobody reads it. A socket has its end in stdin.
+        if stat.S_ISFIFO(os.fstat(self._fd).st_mode):
+            self._watching = True
+            self._loop.add_reader(self._fd, self._lose)
+
+    def unwatch(self) -> None:
+        if self._watching:
+            self._watching = False
+            self._loop.remove_reader(self._fd)
+
+    def _lose(self) -> None:
+        self.unwatch()
+        if not self.is_broken:
+            self.is_broken = True
+            self._broken()
 
     def has_reader(self) -> bool:
         """Whether somebody could still read what we write."""
@@ -123,8 +143,7 @@ class Outgoing:
         except BlockingIOError:
             return False
         except OSError:
-            self.is_broken = True
-            self._broken()
+            self._lose()
             return True
         self._rest = self._rest[size:]
         self._written()
