@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from nacre import Session, Tool
+from nacre import Session, Settings, Tool
 from nacre.errors import DeniedError
+from nacre.sessions import snapshot
 
 PAIRS = [
     ("R='rm -rf'", "$R .git"),
@@ -142,3 +143,20 @@ async def test_the_state_of_a_shell_that_was_lost_is_still_known(project: Path) 
         with refused():
             await session.run("$R .git")
     assert (project / ".git" / "HEAD").exists()
+
+
+async def test_what_the_users_rc_defines_is_known(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "user"
+    home.mkdir()
+    (home / snapshot.RC_NAME).write_text('ga() { git add "$@"; }\n', encoding="utf-8")
+    monkeypatch.setenv("HOME", str(home))
+    async with Tool("workspace", cwd=str(project), settings=Settings()) as tool:
+        # A loaded machine may have it only after the first calls.
+        async with asyncio.timeout(30):
+            while "function" not in (await tool.call({"command": "type -t ga"})).text:
+                await asyncio.sleep(0.02)
+        reply = await tool.call({"command": "ga -A"})
+        assert reply.is_error
+        assert "blind git add" in reply.text

@@ -40,6 +40,9 @@ _LIVE = {ord(char): chr(0xE080 + index) for index, char in enumerate("*?[")}
 _REVIVED = {ord(live): chr(char) for char, live in _LIVE.items()}
 _RESERVED = dict.fromkeys([*range(_SHIELD_BASE, _SHIELD_BASE + 256), *map(ord, MARKS)], "�")
 
+_SHOWN = {UNKNOWN: "<unknown>", MADE: "<unknown>", OUTSIDE: "<unset?>", HOME: "$HOME", PWD: "$PWD", TOPLEVEL: "<repo>"}
+_SHOWN |= {NETWORK: "<network>", EVERYTHING: "<everything>", HERE: "${PWD##*/}"}
+
 
 def clean(source: str) -> str:
     """Replace code points that have a meaning here, one for one, so offsets stay true."""
@@ -83,18 +86,7 @@ def is_opaque(text: str) -> bool:
 
 def show(text: str) -> str:
     """The text for people: marks become names."""
-    names = {
-        UNKNOWN: "<unknown>",
-        OUTSIDE: "<unset?>",
-        HOME: "$HOME",
-        PWD: "$PWD",
-        TOPLEVEL: "<repo>",
-        NETWORK: "<network>",
-        EVERYTHING: "<everything>",
-        HERE: "${PWD##*/}",
-        MADE: "<unknown>",
-    }
     text = plain(text)
-    for mark, name in names.items():
+    for mark, name in _SHOWN.items():
         text = text.replace(mark, name)
     return text

@@ -3,14 +3,12 @@
 Most of them take the command as one text for a shell, some as words, some as either.
 """
 
+from functools import partial
+
 from nacre.script.alphabet import plain
 from nacre.script.inner import Inner, joined, option_end
 from nacre.script.names import names
 from nacre.script.wrapper_table import Options
-
-
-def watch(argv: tuple[str, ...]) -> Inner:
-    return joined(Options("nq", ("interval", "equexit")), argv)
 
 
 def _texts_after(options: tuple[str, ...], argv: tuple[str, ...]) -> Inner:
@@ -22,17 +20,15 @@ def _texts_after(options: tuple[str, ...], argv: tuple[str, ...]) -> Inner:
     return Inner((rest,), (plain(rest[0]),))
 
 
-def terminal(argv: tuple[str, ...]) -> Inner:
-    return _texts_after(("-e", "-x", "--", "--command"), argv)
+watch = partial(joined, Options("nq", ("interval", "equexit")))
+watchexec = partial(joined, Options("wefis", ("watch", "exts", "filter", "ignore", "signal", "shell")))
+terminal = partial(_texts_after, ("-e", "-x", "--", "--command"))
+with_script = partial(_texts_after, ("-c",))
 
 
 def entr(argv: tuple[str, ...]) -> Inner:
     index, _ = option_end(argv, Options())
     return joined(Options(), argv) if argv[index:] else Inner()
-
-
-def watchexec(argv: tuple[str, ...]) -> Inner:
-    return joined(Options("wefis", ("watch", "exts", "filter", "ignore", "signal", "shell")), argv)
 
 
 def on_change(argv: tuple[str, ...]) -> Inner:
@@ -42,10 +38,6 @@ def on_change(argv: tuple[str, ...]) -> Inner:
 
 def each_script(argv: tuple[str, ...]) -> Inner:
     return Inner(scripts=tuple(plain(word) for word in argv[1:] if not word.startswith("-")))
-
-
-def with_script(argv: tuple[str, ...]) -> Inner:
-    return _texts_after(("-c",), argv)
 
 
 def hyperfine(argv: tuple[str, ...]) -> Inner:

@@ -131,10 +131,6 @@ def _flock(argv: tuple[str, ...]) -> Inner:
     return Inner((rest,) if rest else ())
 
 
-def _graphical_sudo(argv: tuple[str, ...]) -> Inner:
-    return joined(Options("u", ("user", "message")), argv)
-
-
 def _start_stop_daemon(argv: tuple[str, ...]) -> Inner:
     index, values = option_end(
         argv, Options("xapunrgRdN", ("exec", "startas", "pidfile", "user", "name", "chuid", "chdir"))
@@ -211,16 +207,15 @@ _SPECIAL: Final[dict[str, Callable[[tuple[str, ...]], Inner]]] = {
     "script": _script,
     "flock": _flock,
     "watch": sessions.watch,
-    **dict.fromkeys(("gksudo", "gksu", "kdesudo", "kdesu", "lxsudo"), _graphical_sudo),
+    **dict.fromkeys(
+        ("gksudo", "gksu", "kdesudo", "kdesu", "lxsudo"), partial(joined, Options("u", ("user", "message")))
+    ),
     "start-stop-daemon": _start_stop_daemon,
     "coreutils": _coreutils,
-    "xargs": feeders.xargs,
-    "gxargs": feeders.xargs,
+    **dict.fromkeys(("xargs", "gxargs"), feeders.xargs),
     "parallel": feeders.parallel,
-    "find": feeders.find,
-    "gfind": feeders.find,
-    "fd": feeders.fd,
-    "fdfind": feeders.fd,
+    **dict.fromkeys(("find", "gfind"), feeders.find),
+    **dict.fromkeys(("fd", "fdfind"), feeders.fd),
     "bwrap": _bwrap,
     "gdb": partial(_after, "--args"),
     "lldb": partial(_after, "--"),
@@ -231,21 +226,14 @@ _SPECIAL: Final[dict[str, Callable[[tuple[str, ...]], Inner]]] = {
     "entr": sessions.entr,
     "watchexec": sessions.watchexec,
     "nodemon": sessions.on_change,
-    "pee": sessions.each_script,
-    "mispipe": sessions.each_script,
-    "bpftrace": sessions.with_script,
-    "execlineb": sessions.with_script,
-    "repo": sessions.with_script,
+    **dict.fromkeys(("pee", "mispipe"), sessions.each_script),
+    **dict.fromkeys(("bpftrace", "execlineb", "repo"), sessions.with_script),
     "hyperfine": sessions.hyperfine,
     "tmux": sessions.tmux,
     "screen": sessions.screen,
-    "sg": _sg,
-    "newgrp": _sg,
-    "nix-shell": _nix,
-    "nix": _nix,
-    "npx": _npx,
+    **dict.fromkeys(("sg", "newgrp"), _sg),
+    **dict.fromkeys(("nix-shell", "nix"), _nix),
+    **dict.fromkeys(("npx", "bunx"), _npx),
     "capsh": _capsh,
-    "bunx": _npx,
-    "setarch": _arch,
-    "arch": _arch,
+    **dict.fromkeys(("setarch", "arch"), _arch),
 }

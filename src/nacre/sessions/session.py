@@ -439,7 +439,7 @@ class Session:
     @property
     def known(self) -> KnownShell | None:
         """What the shell has defined, as it was written down last; in a turn, what the command will find."""
-        state = self._checkpoint
+        state = self._checkpoint or self._initial
         if state is None:
             return None
         if self._known is None or self._known.checkpoint is not state:
