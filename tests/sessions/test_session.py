@@ -245,6 +245,22 @@ async def test_stage_codes_are_told(tmp_path: Path) -> None:
         assert (await shell.run("echo a | cat <<E\nunterminated")).stages == ()
 
 
+@pytest.mark.parametrize(
+    ("script", "stages"),
+    [
+        ("cat <<<word >log | false | true", (0, 1, 0)),
+        ("for i in 1; do { false | true; }; done", (1, 0)),
+        ("for i in 1 2; do { cd /; }; done | (exit 3) | true", (0, 3, 0)),
+        ("while read -r l; do { cd /; }; done <<<x | false | cat", (0, 1, 0)),
+        ("trap 'cat /dev/null | cat' EXIT; false | true", (1, 0)),
+        ("cat ${pat:?missing} | wc -l", (127, 0)),
+    ],
+)
+async def test_stage_codes_are_told_of_any_whole_script(script: str, stages: tuple[int, ...], tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        assert (await shell.run(script)).stages == stages
+
+
 async def test_the_run_time_guard_watches_and_leaves_no_trace(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         await shell.run("find() { echo mine; }; mkdir .git")

@@ -179,6 +179,9 @@ class Reader(Constructs):
     def _lead(self, word: str, frame: Frame) -> None:
         if word in ("then", "elif", "else", "do"):
             self.end_statement()
+        if word == "do":
+            # The body has begun, so a brace opens a group in it.
+            frame.braces = True
         if word == "time":
             match = re.compile(r"(?:[ \t]+(?:-p|--)(?=\s))*").match(self.source, self.pos)
             self.pos = match.end() if match is not None else self.pos
