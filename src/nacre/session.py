@@ -27,8 +27,8 @@ _numbers = itertools.count(1)
 class Session:
     """One persistent bash: directory, variables, functions and options stay from one command to the next.
 
-    A timeout, a cancelled call or a killed shell cost the process, not the state: the next command gets a fresh bash
-    that was brought into it, and its result says so. `exit` ends the state too. Commands run one at a time.
+    A timeout, a cancelled call, a killed shell or `exit` cost the process, not the state: the next command gets a fresh
+    bash that was brought into it, and its result says so. Commands run one at a time.
 
     >>> import asyncio, nacre
     >>> async def main():

@@ -169,20 +169,3 @@ def test_system_paths_are_critical_without_any_rm() -> None:
         check=True,
     )
     assert done.stdout.split() == ["/home/x/y", "/opt/a", "/var/lib/a", "/tmp/a"]
-
-
-@pytest.mark.parametrize("target", ["root/etc", "./root/usr", "root/home/someone", "sub/up/etc/", "root/e*c", "root/*"])
-def test_a_system_directory_behind_a_link_that_is_there_already_is_refused(stage: Stage, target: str) -> None:
-    work = stage.root / "home" / "work"
-    (work / "root").symlink_to("/")
-    (work / "sub").mkdir()
-    (work / "sub" / "up").symlink_to("/")
-    outcome = stage.run(f"rm -rf {target}")
-    assert outcome.refused
-    assert outcome.removed == []
-
-
-def test_a_directory_of_the_project_that_is_named_like_one_of_the_systems_is_removed(stage: Stage) -> None:
-    (stage.root / "home" / "work" / "build" / "lib").mkdir()
-    assert stage.run("rm -rf build/lib").removed == ["-rf build/lib "]
-    assert runtime_guard("rm -rf lib build/out") is None

@@ -75,12 +75,6 @@ def glob_covers_repository(path: str) -> bool:
     return _is_glob(last) and last.startswith(".") and not _everything(last) and matches(last, ".git")
 
 
-def is_system_if_linked(path: str) -> bool:
-    """Whether the path is a system directory or a home if its first name is a link to the root."""
-    names = _place(path).names if "/" in path else ()
-    return len(names) > 1 and (names[-1] in _SYSTEM or names[-2] in _HOMES)
-
-
 def is_whole_repository(path: str) -> bool:
     """Whether the path is the top of the work tree, or all of its entries."""
     place = _place(path)

@@ -6,7 +6,6 @@ costs nothing. What the prologue reaches and what it does not is in docs/design/
 
 from typing import Final
 
-from nacre.policy.paths import is_system_if_linked
 from nacre.policy.removal import removal
 from nacre.script.alphabet import is_known, is_opaque
 from nacre.script.invocation import Invocation
@@ -46,7 +45,6 @@ function __nacre_critical {
         path=$(builtin cd -P -- "$path/" 2>/dev/null && builtin pwd -P) || return 1
         path=${path%/}
       fi
-      case $path in //*|/) path=${path#/} ;; esac
       home=$(builtin cd -P -- "${HOME:-/}/" 2>/dev/null && builtin pwd -P) || home=
     fi
     __nacre_path=${path:-/}
@@ -174,8 +172,7 @@ def _is_open_ended(invocation: Invocation) -> bool:
 
 
 def _is_open_ended_word(word: str) -> bool:
-    unknown = is_opaque(word) or any(char in word for char in "*?[") or (".." in word and not is_known(word))
-    return unknown or is_system_if_linked(word)
+    return is_opaque(word) or any(char in word for char in "*?[") or (".." in word and not is_known(word))
 
 
 def _prologue(calls: list[Invocation]) -> str:
