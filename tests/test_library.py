@@ -167,21 +167,32 @@ async def test_a_cancelled_run_has_ended_everything_when_it_raises(tmp_path: Pat
 async def test_many_runs_at_once_do_not_mix(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    # None ends before all have started: each opens the fifo for reading, and the writer comes after the last.
     started = tmp_path / "started"
     started.mkdir()
     script = "touch {started}/{n}; read line <{fifo}; echo {n} {n}"
-    runs = [asyncio.create_task(nacre.run(script.format(started=started, fifo=fifo, n=number))) for number in range(20)]
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while len(list(started.iterdir())) < 20:
-            await asyncio.sleep(0)
-        writer = await asyncio.to_thread(open, fifo, "w", encoding="utf-8")
-        with writer:
-            writer.write("go\n" * 200)
-            writer.flush()
-            # A shell that has not opened the fifo yet needs a writer to be there.
+    # Held open to the end: a command that opens the fifo after the others have read theirs still finds its line.
+    writer = os.open(fifo, os.O_RDWR)
+    try:
+        runs = [
+            asyncio.create_task(nacre.run(script.format(started=started, fifo=fifo, n=number))) for number in range(20)
+        ]
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            # None ends before all have started.
+            while len(list(started.iterdir())) < 20:
+                await asyncio.sleep(0.005)
+            os.write(writer, b"go\n" * 20)
             results = await asyncio.gather(*runs)
+    finally:
+        os.close(writer)
     assert [result.text for result in results] == [f"{number} {number}\n" for number in range(20)]
+
+
+async def test_a_host_that_never_lets_its_loop_rest_starves_no_start(tmp_path: Path) -> None:
+    runs = [asyncio.create_task(nacre.run(f"touch {tmp_path}/up-{number}")) for number in range(20)]
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not all(run.done() for run in runs):
+            await asyncio.sleep(0)
+    assert len(list(tmp_path.glob("up-*"))) == 20
 
 
 async def test_settings_given_by_the_program_are_used() -> None:
