@@ -136,7 +136,7 @@ async def test_prompts_pagers_and_editors_are_disabled() -> None:
     ("options", "error", "message"),
     [
         ({"command": ""}, InvalidRequestError, "empty command"),
-        ({"command": 5}, InvalidRequestError, "command must be a string, got int"),
+        ({"command": 5}, InvalidRequestError, "command must be a string, got 5"),
         ({"command": "true", "timeout": 0}, InvalidRequestError, "timeout must be a number of seconds above 0, got 0"),
         ({"command": "true", "timeout": True}, InvalidRequestError, "timeout must be a number"),
         ({"command": "true", "timeout": "5"}, InvalidRequestError, "timeout must be a number"),

@@ -63,8 +63,11 @@ class WorkingDirectoryError(RequestError):
     """The working directory cannot be used."""
 
     def __init__(self, path: str, reason: str) -> None:
-        super().__init__(f"working directory {path!r} {reason}")
-        self.path = path
+        # One that is too long for the system is too long for a message, and not all bytes of a name are text.
+        named = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        named = named if len(named) <= 4096 else f"{named[:80]}…"
+        super().__init__(f"working directory {named!r} {reason}")
+        self.path = named
         self.reason = reason
 
 
@@ -221,7 +224,7 @@ def _shown(value: object, depth: int) -> str:
         return json.dumps(text, ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
     if isinstance(value, int):
         bits = value.bit_length()
-        return str(int(value)) if bits <= _SHOWN_BITS else f"a whole number of {bits} bits"
+        return str(int(value)) if bits <= _SHOWN_BITS else f"a number of about {round(bits * 0.30103)} digits"
     if isinstance(value, float):
         return f"{value:g}" if math.isfinite(value) else {"inf": "Infinity", "-inf": "-Infinity"}.get(str(value), "NaN")
     if isinstance(value, Mapping):

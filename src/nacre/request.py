@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from nacre.dataclass import dataclass
-from nacre.errors import InvalidRequestError
+from nacre.errors import SHOWN_CHARACTERS, InvalidRequestError, kind_of, shown
 
 if TYPE_CHECKING:
     from nacre.until import Until
@@ -85,32 +85,44 @@ def check_command(command: str, *, field: str = "command") -> None:
             f"field '{field}' holds a NUL character at position {command.index(chr(0))}; no program can be given one",
             field=field,
         )
+    check_encodable(command, field)
+
+
+def check_encodable(text: str, field: str) -> None:
+    """Refuse what cannot be written as bytes: a lone surrogate that stands for none."""
     try:
-        command.encode("utf-8", "surrogateescape")
+        text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
         raise InvalidRequestError(
-            f"field '{field}' holds the lone surrogate {command[error.start]!r} at position {error.start}, "
+            f"field '{field}' holds the lone surrogate {text[error.start]!r} at position {error.start}, "
             "which is not text",
             field=field,
         ) from error
 
 
+def name_of(name: object) -> str:
+    """The name of a field or variable as a message quotes it."""
+    if isinstance(name, str) and name.isprintable() and len(name) <= SHOWN_CHARACTERS:
+        return f"'{name}'"
+    return shown(name)
+
+
 def check_env(env: object) -> None:
     """Refuse variables that are not text; an error names the variable and never shows its value."""
     if not isinstance(env, Mapping):
-        raise InvalidRequestError(f"field 'env' must map names to texts, got {type(env).__name__}", field="env")
+        raise InvalidRequestError(f"field 'env' must map names to texts, got {kind_of(env)}", field="env")
     for name, value in env.items():
         if not isinstance(name, str) or not isinstance(value, str):
             wrong = "name" if not isinstance(name, str) else "value"
-            kind = type(name if wrong == "name" else value).__name__
+            kind = kind_of(name if wrong == "name" else value)
             raise InvalidRequestError(
-                f"field 'env': the {wrong} of variable {name!r} must be a string, got {kind}", field="env"
+                f"field 'env': the {wrong} of variable {name_of(name)} must be a string, got {kind}", field="env"
             )
         try:
             value.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError as error:
             raise InvalidRequestError(
-                f"field 'env': the value of variable {name!r} holds a lone surrogate at position {error.start}, "
+                f"field 'env': the value of variable {name_of(name)} holds a lone surrogate at position {error.start}, "
                 "which is not text",
                 field="env",
             ) from error
@@ -119,7 +131,7 @@ def check_env(env: object) -> None:
 def check_call(command: object, *, timeout: object = None, env: Mapping[str, str] | None = None) -> None:
     """Refuse arguments with which nothing can be run, by the name of the field."""
     if not isinstance(command, str):
-        raise InvalidRequestError(f"command must be a string, got {type(command).__name__}", field="command")
+        raise InvalidRequestError(f"command must be a string, got {shown(command)}", field="command")
     check_command(command)
     if timeout is not None:
         check_timeout(timeout)
@@ -130,7 +142,7 @@ def check_call(command: object, *, timeout: object = None, env: Mapping[str, str
 def check_timeout(timeout: object) -> None:
     """Refuse what no clock can count."""
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
-        raise InvalidRequestError(f"timeout must be a number of seconds above 0, got {timeout!r}", field="timeout")
+        raise InvalidRequestError(f"timeout must be a number of seconds above 0, got {shown(timeout)}", field="timeout")
     # A whole number can be too large for the clock's float, which is as good as infinite.
     if timeout > sys.float_info.max:
         raise InvalidRequestError("timeout must be finite; give a large number of seconds", field="timeout")

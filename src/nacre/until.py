@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import reprlib
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from nacre.errors import InvalidRequestError
-from nacre.regex.automaton import compiled, shortened
+from nacre.errors import InvalidRequestError, shown
+from nacre.regex.automaton import compiled
 from nacre.regex.syntax import RegexSyntaxError
-
-_show = reprlib.repr
 
 KINDS = ("regex", "port", "file", "quiet")
 LAST_PORT = 65_535
 # A limit of a day keeps the number sane; the call's own limit comes first.
 LONGEST_QUIET = 86_400.0
+LONGEST_REGEX = 4_096
 # On the loopback an answer comes at once or never.
 CONNECT_SECONDS = 0.25
 
@@ -61,11 +59,11 @@ def decode_until(value: object, *, field: str = "until") -> Until:
     """
     if not isinstance(value, Mapping):
         raise InvalidRequestError(
-            f"field '{field}' must be an object with one of {_LISTED}, got {_show(value)}", field=field
+            f"field '{field}' must be an object with one of {_LISTED}, got {shown(value)}", field=field
         )
     for name in value:
         if name not in KINDS:
-            place = f"{field}.{name}"
+            place = f"{field}.{name}" if isinstance(name, str) and len(name) <= 80 else f"{field}.{shown(name)}"
             raise InvalidRequestError(f"field '{place}' is unknown; known are {_LISTED}", field=place)
     given = {name: found for name, found in value.items() if found is not None}
     if len(given) != 1:
@@ -84,29 +82,42 @@ _LISTED = ", ".join(KINDS)
 def regex_problem(value: object) -> str | None:
     """What is wrong with an expression, as the end of a sentence; None when it can be used."""
     if not isinstance(value, str) or not value:
-        return f"must be a regular expression as a text, got {_show(value)}"
+        return f"must be a regular expression as a text, got {shown(value)}"
+    if len(value) > LONGEST_REGEX:
+        return f"must have at most {LONGEST_REGEX} characters, got {len(value)}"
+    if not _is_text(value):
+        return f"must be text, got {shown(value)}"
     try:
         compiled(value)
     except RegexSyntaxError as error:
-        return f"is {shortened(value)!r}: it {error}"
+        return f"is {shown(value)}: it {error}"
     return None
+
+
+def _is_text(value: str) -> bool:
+    """Whether it can be written as bytes: a lone surrogate may stand for none."""
+    try:
+        value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _port_problem(value: object) -> str | None:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LAST_PORT:
-        return f"must be a port number from 1 to {LAST_PORT}, got {_show(value)}"
+        return f"must be a port number from 1 to {LAST_PORT}, got {shown(value)}"
     return None
 
 
 def _file_problem(value: object) -> str | None:
-    if not isinstance(value, str) or not value or "\0" in value:
-        return f"must be a path, got {_show(value)}"
+    if not isinstance(value, str) or not value or "\0" in value or not _is_text(value):
+        return f"must be a path, got {shown(value)}"
     return None
 
 
 def _quiet_problem(value: object) -> str | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= LONGEST_QUIET:
-        return f"must be a number of seconds above 0, got {_show(value)}"
+        return f"must be a number of seconds above 0, got {shown(value)}"
     return None
 
 

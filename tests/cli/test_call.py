@@ -62,7 +62,8 @@ def test_a_refused_request_is_an_answer_and_exit_code_0(nacre: Nacre, contract: 
 
 
 def test_arguments_that_are_no_object_are_refused_in_an_answer(nacre: Nacre) -> None:
-    assert json.loads(nacre("call", "basic", '"ls"').out) == {"error": 'arguments must be a JSON object, got "ls"'}
+    done = nacre("call", "basic", '"ls"')
+    assert json.loads(done.out) == {"error": 'arguments must be a JSON object, got "ls"'}
 
 
 def test_lone_surrogates_are_answered_not_raised(nacre: Nacre) -> None:

@@ -101,8 +101,8 @@ def test_variables_may_be_given_often_and_may_hold_anything(nacre: Nacre) -> Non
             "nacre: field 'env': environment variable '1A': a name is letters, digits and underscores and does not "
             "begin with a digit\n",
         ),
-        (["--timeout", "0", "--", "true"], "nacre: timeout must be a number of seconds above 0, got 0.0\n"),
-        (["--timeout", "nan", "--", "true"], "nacre: timeout must be a number of seconds above 0, got nan\n"),
+        (["--timeout", "0", "--", "true"], "nacre: timeout must be a number of seconds above 0, got 0\n"),
+        (["--timeout", "nan", "--", "true"], "nacre: timeout must be a number of seconds above 0, got NaN\n"),
         (["--timeout", "inf", "--", "true"], "nacre: timeout must be finite; give a large number of seconds\n"),
         (["--", "  "], "nacre: empty command: field 'command' is blank, give a shell command\n"),
         (["--cwd", "/nonexistent", "--", "true"], "nacre: working directory '/nonexistent' does not exist\n"),

@@ -247,7 +247,7 @@ async def test_nothing_is_written_to_a_job_that_has_ended(tool: Tool, start: Sta
         ({"poll": 3}, "field 'poll' must be a list of job ids, got 3"),
         ({"poll": ["bg_1"], "wait": -1}, "field 'wait' must be a number of at least 0, got -1"),
         ({"poll": ["bg_1"], "wait": "5"}, "field 'wait' must be a number of at least 0, got \"5\""),
-        ({"poll": ["bg_1"], "until": "ready"}, f"field 'until' must be an object with one of {EVENTS}, got 'ready'"),
+        ({"poll": ["bg_1"], "until": "ready"}, f"field 'until' must be an object with one of {EVENTS}, got \"ready\""),
         ({"poll": ["bg_1"], "until": {}}, f"field 'until' takes exactly one of {EVENTS}, got none"),
         (
             {"poll": ["bg_1"], "until": {"regex": "a", "port": 1}},
@@ -256,13 +256,13 @@ async def test_nothing_is_written_to_a_job_that_has_ended(tool: Tool, start: Sta
         ({"poll": ["bg_1"], "until": {"seconds": 1}}, f"field 'until.seconds' is unknown; known are {EVENTS}"),
         (
             {"poll": ["bg_1"], "until": {"port": True}},
-            "field 'until.port' must be a port number from 1 to 65535, got True",
+            "field 'until.port' must be a port number from 1 to 65535, got true",
         ),
         ({"poll": ["bg_1"], "until": {"quiet": 0}}, "field 'until.quiet' must be a number of seconds above 0, got 0"),
-        ({"poll": ["bg_1"], "until": {"file": ""}}, "field 'until.file' must be a path, got ''"),
+        ({"poll": ["bg_1"], "until": {"file": ""}}, "field 'until.file' must be a path, got \"\""),
         (
             {"poll": ["bg_1"], "until": {"regex": "["}},
-            f"field 'until.regex' is '[': it is not a regular expression: {UNFINISHED}",
+            f"field 'until.regex' is \"[\": it is not a regular expression: {UNFINISHED}",
         ),
         ({"poll": ["bg_1"]}, "no job 'bg_1'; known jobs: none"),
         ({"cancel": []}, "field 'cancel' is empty; name the jobs to end"),

@@ -95,10 +95,10 @@ async def test_the_dropped_middle_is_stated(home: Path) -> None:
         ({"id": 1, "offset": -1}, "field 'offset' must be a whole number of at least 0, got -1"),
         ({"id": 1, "limit": 0}, "field 'limit' must be a whole number of at least 1, got 0"),
         ({"id": 1, "tail": 5, "offset": 3}, "field 'tail' cannot be combined with offset or grep; leave one out"),
-        ({"id": 1, "grep": "("}, f"field 'grep' is '(': it is not a regular expression: {UNFINISHED}"),
+        ({"id": 1, "grep": "("}, f"field 'grep' is \"(\": it is not a regular expression: {UNFINISHED}"),
         (
             {"id": 1, "grep": r"(a)\1"},
-            r"field 'grep' is '(a)\\1': it uses the back reference \1, which is not supported",
+            "field 'grep' is \"(a)\\\\1\": it uses the back reference \\1, which is not supported",
         ),
         ({"id": 1, "ofset": 3}, f"unknown field 'ofset' (value 3); {KNOWN}; did you mean 'offset'?"),
         ([], "arguments must be a JSON object, got []"),

@@ -228,7 +228,7 @@ async def test_variables_may_come_as_a_list_of_names_and_values(bench: Workbench
             [{"name": "A", "value": "secret"}, {"name": "A", "value": "secret"}],
             "field 'env[1]' names \"A\" a second time",
         ),
-        ([{"name": "A", "value": 7}], "field 'env': the value of variable 'A' must be a string, got int"),
+        ([{"name": "A", "value": 7}], "field 'env': the value of variable 'A' must be a string, got a number"),
     ],
 )
 async def test_a_wrong_list_of_variables_is_refused_without_its_values(

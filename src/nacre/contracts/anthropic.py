@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from nacre.contracts.contract import Reply, Scene
-from nacre.contracts.fields import arguments_of, command_of, show
+from nacre.contracts.fields import arguments_of, command_of
 from nacre.contracts.modes import Modes, present_result
-from nacre.errors import InvalidRequestError, NacreError
+from nacre.errors import InvalidRequestError, NacreError, shown
 from nacre.profile import Background
 from nacre.request import ShellRequest
 from nacre.result import ShellResult
@@ -55,7 +55,7 @@ class Anthropic:
         fields = arguments_of(arguments, known=["command", "restart"])
         restart = fields.get("restart")
         if restart is not None and not isinstance(restart, bool):
-            raise InvalidRequestError(f"field 'restart' must be true or false, got {show(restart)}", field="restart")
+            raise InvalidRequestError(f"field 'restart' must be true or false, got {shown(restart)}", field="restart")
         if not restart:
             return ShellRequest(command=command_of(fields))
         if fields.get("command") is not None:

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import itertools
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, overload
 
-from nacre.errors import InvalidRequestError
-from nacre.request import check_command
+from nacre.errors import InvalidRequestError, shown
+from nacre.request import check_command, name_of
+
+# Beyond this no file has a byte and no clock a second.
+MOST = 2**63 - 1
 
 
 def arguments_of(arguments: object, *, known: Iterable[str]) -> Mapping[str, Any]:
     """The arguments as a mapping without unknown fields."""
     if not isinstance(arguments, Mapping):
-        raise InvalidRequestError(f"arguments must be a JSON object, got {show(arguments)}", field="arguments")
+        raise InvalidRequestError(f"arguments must be a JSON object, got {shown(arguments)}", field="arguments")
     names = list(known)
     for key in arguments:
         if key not in names:
             import difflib
 
-            near = difflib.get_close_matches(str(key), names, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            near = difflib.get_close_matches(key[:80], names, n=1) if isinstance(key, str) else []
+            hint = f"; did you mean '{near[0]}'?" if near else ""
+            name = name_of(key)
             raise InvalidRequestError(
-                f"unknown field {key!r} (value {show(arguments[key])}); known fields: {', '.join(names)}{hint}",
-                field=str(key),
+                f"unknown field {name} (value {shown(arguments[key])}); known fields: {', '.join(names)}{hint}",
+                field=name.strip("'"),
             )
     return arguments
 
@@ -35,7 +37,7 @@ def command_of(arguments: Mapping[str, Any]) -> str:
         raise InvalidRequestError("field 'command' is missing; it is the shell command to run", field="command")
     command = arguments["command"]
     if not isinstance(command, str):
-        raise InvalidRequestError(f"field 'command' must be a string, got {show(command)}", field="command")
+        raise InvalidRequestError(f"field 'command' must be a string, got {shown(command)}", field="command")
     check_command(command)
     return command
 
@@ -54,8 +56,8 @@ def number_of(fields: Mapping[str, Any], name: str, *, least: int, whole: bool =
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int if whole else int | float) or not value >= least:
         kind = "a whole number" if whole else "a number"
-        raise InvalidRequestError(f"field '{name}' must be {kind} of at least {least}, got {show(value)}", field=name)
-    return value
+        raise InvalidRequestError(f"field '{name}' must be {kind} of at least {least}, got {shown(value)}", field=name)
+    return min(value, MOST)
 
 
 def mapping_of(value: object, name: str) -> object:
@@ -71,38 +73,6 @@ def mapping_of(value: object, name: str) -> object:
         if not isinstance(pair, Mapping) or set(pair) != {"name", "value"} or not isinstance(pair["name"], str):
             raise InvalidRequestError(f"field '{place}' must be an object with 'name' and 'value'", field=place)
         if pair["name"] in mapping:
-            raise InvalidRequestError(f"field '{place}' names {show(pair['name'])} a second time", field=place)
+            raise InvalidRequestError(f"field '{place}' names {shown(pair['name'])} a second time", field=place)
         mapping[pair["name"]] = pair["value"]
     return mapping
-
-
-def show(value: object) -> str:
-    """A value as an error names it, in the words of JSON: short, however large or deep it is."""
-    if isinstance(value, int) and abs(value) >= 10**_MOST_CHARACTERS:
-        # Python refuses to spell a number of thousands of digits.
-        return "a number of many digits"
-    text = json.dumps(_shortened(value, _MOST_DEPTH), ensure_ascii=False)
-    return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 3]}..."
-
-
-_MOST_CHARACTERS = 80
-_MOST_ITEMS = 6
-_MOST_DEPTH = 4
-
-
-def _shortened(value: object, depth: int) -> object:
-    """A value of which no more is left than can be shown."""
-    if isinstance(value, str):
-        return value[:_MOST_CHARACTERS]
-    if value is None or isinstance(value, bool | float):
-        return value
-    if isinstance(value, int):
-        return value if abs(value) < 10**_MOST_CHARACTERS else show(value)
-    if not depth:
-        return "..."
-    if isinstance(value, Mapping):
-        items = itertools.islice(value.items(), _MOST_ITEMS)
-        return {str(_shortened(key, 0)): _shortened(one, depth - 1) for key, one in items}
-    if isinstance(value, list | tuple):
-        return [_shortened(one, depth - 1) for one in value[:_MOST_ITEMS]]
-    return f"a value of type {type(value).__name__}"

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from nacre.contracts import job_texts
 from nacre.contracts.contract import Companion, Reply, Scene
-from nacre.contracts.fields import arguments_of, number_of, show
+from nacre.contracts.fields import arguments_of, number_of
 from nacre.contracts.reading import FIELDS, PROPERTIES, decode_reading, read
-from nacre.errors import InvalidRequestError, JobError, UnknownJobError
+from nacre.errors import InvalidRequestError, JobError, UnknownJobError, shown
 from nacre.jobs.notices import claim
 from nacre.jobs.ownership import own_jobs
 from nacre.jobs.polling import Scans, poll
@@ -23,7 +23,7 @@ from nacre.jobs.reading import JobFile
 from nacre.jobs.stdin import write_to
 from nacre.jobs.table import Job as JobEntry
 from nacre.regex.automaton import RegexWorkError
-from nacre.request import Owner
+from nacre.request import Owner, check_encodable
 from nacre.until import decode_until
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ LONGEST_WAIT = 600.0
 # A job that ends when it is asked to has ended by then; the others are killed after their grace without us.
 CANCEL_SECONDS = 2.0
 LONGEST_TEXT_BYTES = 64 * 1024
+MOST_ID_CHARACTERS = 64
 
 # Verb → the fields that go with it.
 VERBS: dict[str, tuple[str, ...]] = {
@@ -163,26 +164,32 @@ def _verb_of(fields: Mapping[str, Any]) -> str:
 def _ids_of(fields: Mapping[str, Any], name: str) -> list[str]:
     value = fields[name]
     if isinstance(value, str):
-        return [value]
+        return [_checked_id(value, name)]
     if not isinstance(value, Sequence) or not all(isinstance(one, str) for one in value):
-        raise InvalidRequestError(f"field '{name}' must be a list of job ids, got {show(value)}", field=name)
+        raise InvalidRequestError(f"field '{name}' must be a list of job ids, got {shown(value)}", field=name)
     if name == "cancel" and not value:
         raise InvalidRequestError("field 'cancel' is empty; name the jobs to end", field=name)
-    return list(value)
+    return [_checked_id(one, name) for one in value]
 
 
 def _id_of(fields: Mapping[str, Any], name: str) -> str:
     if not isinstance(fields[name], str):
-        raise InvalidRequestError(f"field '{name}' must be a job id, got {show(fields[name])}", field=name)
-    return str(fields[name])
+        raise InvalidRequestError(f"field '{name}' must be a job id, got {shown(fields[name])}", field=name)
+    return _checked_id(fields[name], name)
+
+
+def _checked_id(job_id: str, name: str) -> str:
+    if len(job_id) > MOST_ID_CHARACTERS or not job_id.isprintable():
+        raise InvalidRequestError(f"field '{name}' must be a job id such as bg_1, got {shown(job_id)}", field=name)
+    return job_id
 
 
 async def _list(engine: Engine, fields: Mapping[str, Any], owner: Owner) -> Reply:
     if fields["list"] is not True:
-        raise InvalidRequestError(f"field 'list' must be true, got {show(fields['list'])}", field="list")
+        raise InvalidRequestError(f"field 'list' must be true, got {shown(fields['list'])}", field="list")
     every = fields.get("all", False)
     if not isinstance(every, bool):
-        raise InvalidRequestError(f"field 'all' must be true or false, got {show(every)}", field="all")
+        raise InvalidRequestError(f"field 'all' must be true or false, got {shown(every)}", field="all")
     listing = engine.jobs.list()
     own, others = (listing, 0) if every else await own_jobs(owner, listing)
     return job_texts.listed(own, others=others)
@@ -242,7 +249,8 @@ def _write(engine: Engine, fields: Mapping[str, Any]) -> Reply:
     job = engine.jobs.get(_id_of(fields, "write"))
     text = fields.get("text")
     if not isinstance(text, str) or not text:
-        raise InvalidRequestError(f"field 'text' must be the text to write, got {show(text)}", field="text")
+        raise InvalidRequestError(f"field 'text' must be the text to write, got {shown(text)}", field="text")
+    check_encodable(text, "text")
     data = text.encode("utf-8", "surrogateescape")
     if len(data) > LONGEST_TEXT_BYTES:
         raise InvalidRequestError(

@@ -6,8 +6,8 @@ from typing import Any
 
 from nacre.contracts.contract import Reply, Scene
 from nacre.contracts.facts import facts_of
-from nacre.contracts.fields import arguments_of, command_of, show
-from nacre.errors import InvalidRequestError, NacreError, RefusedError, RequestError
+from nacre.contracts.fields import arguments_of, command_of
+from nacre.errors import InvalidRequestError, NacreError, RefusedError, RequestError, shown
 from nacre.output.capture import EVERYTHING, Captured, Selection
 from nacre.output.decode import CHARACTER_BYTES, decode, fit_head, fit_tail
 from nacre.output.sizes import human_size
@@ -107,7 +107,7 @@ class Modes:
         mode = "default" if fields.get("mode") is None else fields["mode"]
         if not isinstance(mode, str) or mode not in TIMEOUTS:
             raise InvalidRequestError(
-                f"field 'mode' is {show(mode)}; it must be one of {', '.join(TIMEOUTS)}", field="mode"
+                f"field 'mode' is {shown(mode)}; it must be one of {', '.join(TIMEOUTS)}", field="mode"
             )
         return ShellRequest(
             command=command_of(fields),

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nacre.contracts.contract import Reply, Scene, SeriesContract
-from nacre.contracts.fields import arguments_of, number_of, show
+from nacre.contracts.fields import arguments_of, number_of
 from nacre.contracts.two_streams import Stream, capture_of, shares, view
-from nacre.errors import InvalidRequestError, NacreError, RefusedError
+from nacre.errors import InvalidRequestError, NacreError, RefusedError, shown
 from nacre.profile import Profile
 from nacre.request import ShellRequest, check_command
 from nacre.result import Lost, ShellResult, Stopped, TimedOut
@@ -186,9 +186,9 @@ def _decode_action(arguments: object, *, call_id: str | None) -> ShellCall:
 def _call_id_of(item: Mapping[str, Any]) -> str:
     kind, call_id = item.get("type", "shell_call"), item.get("call_id")
     if kind != "shell_call":
-        raise InvalidRequestError(f"field 'type' must be 'shell_call', got {show(kind)}", field="type")
+        raise InvalidRequestError(f"field 'type' must be 'shell_call', got {shown(kind)}", field="type")
     if not isinstance(call_id, str) or not call_id:
-        raise InvalidRequestError(f"field 'call_id' must be a text, got {show(call_id)}", field="call_id")
+        raise InvalidRequestError(f"field 'call_id' must be a text, got {shown(call_id)}", field="call_id")
     return call_id
 
 
@@ -207,11 +207,11 @@ def _commands_of(fields: Mapping[str, Any]) -> list[str]:
     commands = fields.get("commands")
     if not isinstance(commands, list) or not commands:
         raise InvalidRequestError(
-            f"field 'commands' must be a list of one shell command or more, got {show(commands)}", field="commands"
+            f"field 'commands' must be a list of one shell command or more, got {shown(commands)}", field="commands"
         )
     for index, command in enumerate(commands):
         place = f"commands[{index}]"
         if not isinstance(command, str):
-            raise InvalidRequestError(f"field '{place}' must be a string, got {show(command)}", field=place)
+            raise InvalidRequestError(f"field '{place}' must be a string, got {shown(command)}", field=place)
         check_command(command, field=place)
     return commands

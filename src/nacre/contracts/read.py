@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from nacre.contracts.contract import Companion, Reply, Scene
-from nacre.contracts.fields import arguments_of, show
+from nacre.contracts.fields import MOST, arguments_of
 from nacre.contracts.reading import FIELDS, PROPERTIES, decode_reading, read
-from nacre.errors import InvalidRequestError
+from nacre.errors import InvalidRequestError, shown
 from nacre.request import Owner
 
 if TYPE_CHECKING:
@@ -74,9 +74,12 @@ def _artifact_of(fields: Mapping[str, Any]) -> int:
         raise InvalidRequestError("give exactly one of 'uri' (artifact://3) and 'id' (3)", field="uri")
     name = "uri" if "uri" in fields else "id"
     value = fields[name]
-    text = str(value).removeprefix(SCHEME)
-    if isinstance(value, bool) or not isinstance(value, str | int) or not (text.isascii() and text.isdigit()):
+    number = value
+    if isinstance(value, str):
+        text = value.removeprefix(SCHEME)
+        number = int(text) if len(text) < len(str(MOST)) and text.isascii() and text.isdigit() else None
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= MOST:
         raise InvalidRequestError(
-            f"field '{name}' must name an artifact, as artifact://3 or 3, got {show(value)}", field=name
+            f"field '{name}' must name an artifact, as artifact://3 or 3, got {shown(value)}", field=name
         )
-    return int(text)
+    return number

@@ -11,13 +11,13 @@ from typing import Any, Literal
 
 from nacre.contracts.contract import Reply, Scene
 from nacre.contracts.facts import facts_of
-from nacre.contracts.fields import arguments_of, command_of, mapping_of, number_of, show
-from nacre.errors import InterceptedError, InvalidRequestError, NacreError, WorkingDirectoryError
+from nacre.contracts.fields import arguments_of, command_of, mapping_of, number_of
+from nacre.errors import InterceptedError, InvalidRequestError, NacreError, WorkingDirectoryError, shown
 from nacre.output.capture import EVERYTHING, Captured, Selection
 from nacre.output.render import INLINE_BYTES, Rendered, render, spell_omitted
 from nacre.output.sizes import human_size
 from nacre.profile import Background, CaptureShape, Profile
-from nacre.request import ShellRequest, check_env
+from nacre.request import ShellRequest, check_encodable, check_env, name_of
 from nacre.result import Exited, Lost, Output, ShellResult, Signalled, Stopped, TimedOut, Truncation
 from nacre.until import decode_until
 
@@ -194,14 +194,17 @@ def _flag(fields: Any, name: str) -> bool:
     if value is None:
         return False
     if not isinstance(value, bool):
-        raise InvalidRequestError(f"field {name!r} must be true or false, got {show(value)}", field=name)
+        raise InvalidRequestError(f"field '{name}' must be true or false, got {shown(value)}", field=name)
     return value
 
 
 def _text(fields: Any, name: str) -> str | None:
     value = fields.get(name)
-    if value is not None and (not isinstance(value, str) or "\0" in value):
-        raise InvalidRequestError(f"field {name!r} must be a text without NUL, got {show(value)}", field=name)
+    if value is None:
+        return None
+    if not isinstance(value, str) or "\0" in value:
+        raise InvalidRequestError(f"field '{name}' must be a text without NUL, got {shown(value)}", field=name)
+    check_encodable(value, name)
     return value
 
 
@@ -214,7 +217,7 @@ def _seconds(value: Any) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
-        raise InvalidRequestError(f"field 'timeout' must be a number of seconds, got {show(value)}", field="timeout")
+        raise InvalidRequestError(f"field 'timeout' must be a number of seconds, got {shown(value)}", field="timeout")
     return float(value)
 
 
@@ -225,8 +228,9 @@ def _variables(value: Any) -> dict[str, str] | None:
     check_env(value)
     for name in value:
         if not _NAME.fullmatch(name):
+            plain = name_of(name).strip("'")
             raise InvalidRequestError(
-                f"Invalid bash env name: {name}; letters, digits and underscores, no digit first", field="env"
+                f"Invalid bash env name: {plain}; letters, digits and underscores, no digit first", field="env"
             )
     return value or None
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nacre.contracts.fields import arguments_of, show
-from nacre.errors import InvalidRequestError
+from nacre.contracts.fields import arguments_of
+from nacre.errors import InvalidRequestError, shown
 from nacre.rpc.lines import MAX_LINE_BYTES, TooLong
 
 TYPES = ("bash", "abort_bash", "job", "read", "check")
@@ -54,7 +54,7 @@ def decode(line: bytes | TooLong) -> Request | None:
     id = _id_of(message.pop("id", None))
     kind = message.pop("type", None)
     if not isinstance(kind, str) or kind not in TYPES:
-        got = "field 'type' is missing" if kind is None else f"unknown type {show(kind)}"
+        got = "field 'type' is missing" if kind is None else f"unknown type {shown(kind)}"
         raise BadLineError(f"{got}; known types: {', '.join(TYPES)}", id)
     return Request(id, kind, message)
 
@@ -69,7 +69,7 @@ def _object(line: bytes) -> dict[str, Any]:
     except ValueError as error:
         raise BadLineError(f"the line is not JSON: {error}") from error
     if not isinstance(message, dict):
-        raise BadLineError(f"the line must be a JSON object, got {show(message)}")
+        raise BadLineError(f"the line must be a JSON object, got {shown(message)}")
     return message
 
 
@@ -84,7 +84,7 @@ def _id_of(value: object) -> Id:
     if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300:
         return value
     raise BadLineError(
-        f"field 'id' must be a number or a text of at most {MAX_ID_CHARACTERS} characters, got {show(value)}"
+        f"field 'id' must be a number or a text of at most {MAX_ID_CHARACTERS} characters, got {shown(value)}"
     )
 
 
@@ -95,7 +95,7 @@ def target_of(request: Request) -> Id:
         return _id_of(target)
     except BadLineError as error:
         raise InvalidRequestError(
-            f"field 'target' must be the id of a call, got {show(target)}", field="target"
+            f"field 'target' must be the id of a call, got {shown(target)}", field="target"
         ) from error
 
 

@@ -7,8 +7,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, Literal
 
-from nacre.contracts.fields import show
-from nacre.errors import InvalidRequestError
+from nacre.errors import InvalidRequestError, shown
 from nacre.tool import Tool
 
 # The session of a connection that names none; also that of its `local://` files.
@@ -46,12 +45,12 @@ class Shells:
         by = fields.pop("by", None)
         session = fields.pop("session", None)
         if by not in ("model", "person", None):
-            raise InvalidRequestError(f"field 'by' must be 'model' or 'person', got {show(by)}", field="by")
+            raise InvalidRequestError(f"field 'by' must be 'model' or 'person', got {shown(by)}", field="by")
         name = OWN if session is None else None if session is False else session
         if not (name is None or (isinstance(name, str) and 0 < len(name) <= MAX_NAME_CHARACTERS)):
             raise InvalidRequestError(
                 f"field 'session' must be a name of at most {MAX_NAME_CHARACTERS} characters, or false for a shell of "
-                f"its own, got {show(session)}",
+                f"its own, got {shown(session)}",
                 field="session",
             )
         return self._named(by or "model", name), name is not None
