@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import json
 import os
 import weakref
 from collections.abc import AsyncGenerator, Collection, Mapping
@@ -21,7 +20,7 @@ from nacre import engine as engines
 from nacre.artifacts.urls import standard_router
 from nacre.contracts import contract_named
 from nacre.contracts.contract import Companion, Contract, Reply, Scene, SeriesContract
-from nacre.errors import InvalidRequestError, NacreError
+from nacre.errors import InvalidRequestError, NacreError, shown
 from nacre.execution.entry import hide_in
 from nacre.execution.live import INTERVAL_SECONDS, LiveTail
 from nacre.jobs.notices import completions, text_of
@@ -203,7 +202,7 @@ class Tool:
                 return _redacted(await contract.answer(self.engine, arguments, self.owner), self.engine.redactor)
             except NacreError as error:
                 self._hide_in(error)
-                return Reply(text=str(error), is_error=True, refusal=error)
+                return self.refusal(error)
         try:
             if isinstance(contract, SeriesContract):
                 series = contract.decode_series(arguments)
@@ -218,10 +217,16 @@ class Tool:
             return contract.present(result)
         except NacreError as error:
             self._log_refusal(arguments, error)
-            return replace(contract.refuse(error), refusal=error)
+            return self.refusal(error)
         except asyncio.CancelledError as error:
             self._log_refusal(arguments, error)
             raise
+
+    def refusal(self, error: NacreError) -> Reply:
+        """The answer to a call that was not run, in the contract's own shape."""
+        if isinstance(self._contract, Companion):
+            return Reply(text=str(error), is_error=True, refusal=error)
+        return replace(self._contract.refuse(error), refusal=error)
 
     def _hide_in(self, error: NacreError) -> None:
         try:
@@ -239,7 +244,7 @@ class Tool:
             # Without settings there is no log; the answer says what is wrong with them.
             return
         command = arguments.get("command", arguments.get("commands")) if isinstance(arguments, Mapping) else None
-        text = command if isinstance(command, str) else "" if command is None else json.dumps(command, default=str)
+        text = command if isinstance(command, str) else "" if command is None else shown(command)
         engine.log_refusal(self.contract, text, self.cwd, error)
 
     def _restart(self) -> Reply:

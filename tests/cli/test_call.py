@@ -34,19 +34,35 @@ def test_arguments_may_come_on_stdin(nacre: Nacre, arguments: list[str]) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "reason"),
     [
-        (b"", "nacre: the arguments are not JSON: Expecting value: line 1 column 1 (char 0)\n"),
-        (b"{'command': 'ls'}", "nacre: the arguments are not JSON: Expecting property name enclosed in double quotes"),
-        (b"\xff\xfe\xfd", "nacre: the arguments are not JSON: 'utf-16-le' codec can't decode"),
-        (b"[" * 100_000, "nacre: the arguments are not JSON: maximum recursion depth exceeded"),
+        (b"", "Expecting value: line 1 column 1 (char 0)"),
+        (b"{'command': 'ls'}", "Expecting property name enclosed in double quotes"),
+        (b"\xff\xfe\xfd", "'utf-16-le' codec can't decode"),
+        (b"[" * 100_000, "maximum recursion depth exceeded"),
+        (b"1" * 5000, "Exceeds the limit"),
     ],
-    ids=["empty", "python", "bytes", "deep"],
+    ids=["empty", "python", "bytes", "deep", "long"],
 )
-def test_what_is_not_json_is_one_line_on_stderr_and_no_answer(nacre: Nacre, text: bytes, message: str) -> None:
+def test_what_is_not_json_is_an_answer_on_stdout(nacre: Nacre, text: bytes, reason: str) -> None:
     done = nacre("call", "basic", "-", stdin=text)
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert done.err.startswith(message)
+    assert (done.code, done.err) == (0, "")
+    answer = json.loads(done.out)
+    assert list(answer) == ["error"]
+    assert answer["error"].startswith(f"the arguments are not JSON: {reason}")
+    assert answer["error"].endswith("; give one JSON object")
+
+
+@pytest.mark.parametrize("contract", ["modes", "workspace", "anthropic", "openai", "job", "read"])
+def test_what_is_not_json_is_answered_in_the_shape_of_each_contract(nacre: Nacre, contract: str) -> None:
+    done = nacre("call", contract, "{bad")
+    answer = json.loads(done.out)
+    assert (done.code, done.err) == (0, "")
+    if contract == "openai":
+        assert "the arguments are not JSON" in json.dumps(answer["output"])
+    else:
+        assert (list(answer), answer["is_error"]) == (["text", "is_error", "details"], True)
+        assert "the arguments are not JSON" in answer["text"]
 
 
 @pytest.mark.parametrize(

@@ -310,3 +310,42 @@ def test_what_a_finished_command_left_running_is_named(nacre: Nacre) -> None:
         os.kill(pid, 0)
     finally:
         os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    ("words", "where", "code", "says"),
+    [
+        ("run -- 'echo hi'", ">/dev/full", 125, "nacre: stdout: cannot be written: No space left on device\n"),
+        ("run --json -- 'echo hi'", ">/dev/full", 125, "nacre: a read or write failed: No space left on device\n"),
+        ("run -- 'echo hi >&2'", "2>/dev/full", 125, ""),
+        ("run -- 'echo hi; echo no >&2'", ">/dev/full 2>/dev/full", 125, ""),
+        ("run --cwd /nonexistent -- true", "2>/dev/full", 125, ""),
+        ("run --timeout 0 -- true", "2>/dev/full", 125, ""),
+        ("run -- 'rm -rf /'", "2>/dev/full", 126, ""),
+        ("run --timeout 0.2 -- 'sleep 1000'", "2>/dev/full", 124, ""),
+        ("run -- 'exit 3'", ">&- 2>&- <&-", 3, ""),
+        ("nosuch", "2>/dev/full", 2, ""),
+        ("schema modes", ">/dev/full", 125, "nacre: a read or write failed: No space left on device\n"),
+    ],
+)
+def test_streams_that_cannot_be_written_cost_no_code_and_no_traceback(
+    nacre: Nacre, words: str, where: str, code: int, says: str
+) -> None:
+    line = f"{' '.join(nacre.argv)} {words} {where}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (code, says)
+
+
+def test_a_broken_file_of_the_user_is_125_and_names_file_and_line(nacre: Nacre, tmp_path: Path) -> None:
+    path = tmp_path / "config" / "nacre" / "nacre.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text("[execution\n", encoding="utf-8")
+    says = f"nacre: {path}:1: not valid TOML: Expected ']' at the end of a table declaration\n"
+    assert nacre("run", "--", "true") == Finished(125, "", says)
+
+
+def test_a_relative_directory_below_a_deleted_one_is_125_and_named(nacre: Nacre, tmp_path: Path) -> None:
+    line = f"mkdir gone && cd gone && rmdir ../gone && {' '.join(nacre.argv)} run --cwd sub -- true"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, cwd=tmp_path, timeout=60)
+    says = f"nacre: working directory '{tmp_path}/gone/sub' does not exist\n"
+    assert (done.returncode, done.stdout, done.stderr) == (125, "", says)

@@ -86,8 +86,10 @@ def _main(arguments: list[str]) -> int:
 
         near = difflib.get_close_matches(verb, VERBS, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        print(f"nacre: there is no verb {verb!r}.{hint} See nacre --help.", file=sys.stderr)
-        return 2
+        from nacre.cli.frame import USAGE, complain
+
+        complain(f"there is no verb {verb!r}.{hint} See nacre --help.")
+        return USAGE
     from nacre.cli.frame import dispatch
 
     return dispatch(verb, arguments[1:])

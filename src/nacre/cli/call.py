@@ -7,9 +7,11 @@ import asyncio
 import json
 import sys
 
+from nacre.cli.frame import complain
 from nacre.cli.interruption import Interruption
 from nacre.contracts import contract_names
 from nacre.contracts.contract import Reply
+from nacre.errors import InvalidRequestError
 from nacre.tool import Tool
 
 EPILOG = """\
@@ -37,11 +39,12 @@ def main(namespace: argparse.Namespace) -> int:
     try:
         arguments = json.loads(text)
     except (ValueError, RecursionError) as error:
-        print(f"nacre: the arguments are not JSON: {error}", file=sys.stderr)
-        return 2
-    reply = asyncio.run(_call(namespace.contract, arguments, namespace.tools.split(",")))
+        wrong = InvalidRequestError(f"the arguments are not JSON: {error}; give one JSON object", field="arguments")
+        reply = Tool(namespace.contract).refusal(wrong)
+    else:
+        reply = asyncio.run(_call(namespace.contract, arguments, namespace.tools.split(",")))
     for notice in reply.notices:
-        print(f"nacre: {notice}", file=sys.stderr)
+        complain(notice)
     print(json.dumps(reply.json()))
     return 0
 

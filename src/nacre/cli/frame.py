@@ -49,24 +49,33 @@ def guarded(work: Callable[[], int], *, on_request_error: int = USAGE) -> int:
         sys.stdout.flush()
         return code
     except BrokenPipeError:
-        # Whoever read our output has had enough; there is nobody left to tell.
+        # The reader of our output has had enough; there is no other to tell.
         _discard_stdout()
         return BROKEN_PIPE
     except KeyboardInterrupt:
         return INTERRUPTED
     except DeniedError as error:
-        print(f"nacre: {error}", file=sys.stderr)
+        complain(f"{error}")
         return DENIED
     except RequestError as error:
-        print(f"nacre: {error}", file=sys.stderr)
+        complain(f"{error}")
         return on_request_error
     except NacreError as error:
-        print(f"nacre: {error}", file=sys.stderr)
+        complain(f"{error}")
         return OUR_FAILURE
     except OSError as error:
-        print(f"nacre: {error}", file=sys.stderr)
         _discard_stdout()
+        reason = error.strerror or str(error)
+        complain(f"a read or write failed: {reason}" if error.filename is None else f"{error.filename}: {reason}")
         return OUR_FAILURE
+
+
+def complain(message: str) -> None:
+    """Say what is wrong on stderr; where that cannot be written, the exit code says it alone."""
+    try:
+        print(f"nacre: {message}", file=sys.stderr, flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def _discard_stdout() -> None:

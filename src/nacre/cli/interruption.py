@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # What a shell reports for a program that signal n ended.
 SIGNAL_BASE = 128
+STREAMS = {1: "stdout", 2: "stderr"}
 
 T = TypeVar("T")
 
@@ -53,7 +54,11 @@ class Interruption:
             if self._cause is not None:
                 work.close()
                 raise self._cause
-            return await work
+            result = await work
+            if self._cause is not None:
+                # A short command can end before the cancellation reaches it; what it wrote is lost all the same.
+                raise self._cause
+            return result
         except asyncio.CancelledError:
             if self._cause is None:
                 raise
@@ -75,8 +80,10 @@ class Interruption:
                 self._writing = False
         except _UnblockedError:
             return
-        except OSError as error:
+        except BrokenPipeError as error:
             self._end(error)
+        except OSError as error:
+            self._end(OSError(error.errno, "cannot be written: " + os.strerror(error.errno or 0), STREAMS[stream]))
 
     def _signalled(self, number: int, _: FrameType | None) -> None:
         self._end(SystemExit(SIGNAL_BASE + number))

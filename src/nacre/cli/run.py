@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from nacre.cli.frame import complain
 from nacre.cli.interruption import Interruption
 from nacre.dataclass import replace
 from nacre.errors import InvalidRequestError
@@ -58,11 +58,11 @@ def main(namespace: argparse.Namespace | SimpleNamespace) -> int:
         print(json.dumps(as_object(result)))
     else:
         for notice in result.notices:
-            print(f"nacre: {notice}", file=sys.stderr)
+            complain(notice)
         if isinstance(result.outcome, TimedOut):
-            print(f"nacre: timed out after {result.outcome.limit:g} s; everything was ended", file=sys.stderr)
+            complain(f"timed out after {result.outcome.limit:g} s; everything was ended")
         if isinstance(result.outcome, Lost):
-            print(f"nacre: how the command ended is not known: {result.outcome.reason}", file=sys.stderr)
+            complain(f"how the command ended is not known: {result.outcome.reason}")
     return exit_code(result)
 
 
