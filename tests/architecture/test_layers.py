@@ -39,6 +39,7 @@ LAYERS = [
         "regular_file",
         "dataclass",
         "forks",
+        "wording",
     },
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

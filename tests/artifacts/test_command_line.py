@@ -48,7 +48,7 @@ def test_dropped_bytes_are_told_on_stderr_and_never_on_stdout(
     store: ArtifactStore, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     assert main(["artifacts", "show", "2"]) == 0
-    assert capfdbinary.readouterr() == (b"012356789abcdefghij", b"nacre: 1 bytes were dropped here\n")
+    assert capfdbinary.readouterr() == (b"012356789abcdefghij", b"nacre: 1 byte was dropped here\n")
 
 
 def test_list_as_json_is_an_array_of_facts(store: ArtifactStore, capsys: pytest.CaptureFixture[str]) -> None:

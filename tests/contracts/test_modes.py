@@ -379,7 +379,7 @@ async def test_jobs_beyond_the_limit_are_refused_with_the_list_of_live_ones(monk
     pid, output_file, _ = await start("sleep 1000")
     try:
         assert await call("true", "background") == Reply(
-            text="[could not run: 1 jobs run already (setting jobs.max_jobs): bg_1; stop one]", is_error=True
+            text="[could not run: 1 job runs already (setting jobs.max_jobs): bg_1; stop one]", is_error=True
         )
     finally:
         os.killpg(pid, signal.SIGKILL)

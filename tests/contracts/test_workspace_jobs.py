@@ -129,7 +129,7 @@ async def test_when_no_more_jobs_may_run_the_call_waits_and_says_why(bench: Work
     reply = await bench.call({"command": "sleep 0.6; echo end"}, quick(max_jobs=1))
     assert timeless(reply.text) == layout(
         "end",
-        "it could not go on in the background: 1 jobs run already (setting jobs.max_jobs): bg_1; stop one",
+        "it could not go on in the background: 1 job runs already (setting jobs.max_jobs): bg_1; stop one",
     )
 
 

@@ -188,7 +188,7 @@ async def test_where_no_job_can_be_had_the_process_and_the_shell_go_on(bench: Wo
     async with bench.tool(Settings(jobs=JobSettings(max_jobs=1))) as tool:
         one, shell = map(int, (await say(tool, "sleep 300 & echo $! $$")).split())
         reply = await tool.call({"command": "sleep 301 & echo $!"})
-        assert "what it left running could not be kept as a job: 1 jobs run already" in reply.text
+        assert "what it left running could not be kept as a job: 1 job runs already" in reply.text
         two = int(shown(reply))
         assert await say(tool, "echo $$") == str(shell)
         await say(tool, "sleep 10", timeout=1)

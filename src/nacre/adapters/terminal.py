@@ -22,6 +22,7 @@ from nacre.command import SHELL
 from nacre.request import ShellRequest
 from nacre.result import ShellResult
 from nacre.session import Session
+from nacre.wording import counted
 
 RELAY = Path(__file__).with_name("terminal_relay.py")
 # How far back from what is new an expression may begin.
@@ -78,7 +79,7 @@ class Shown:
 
     def _cut(self, start: int, end: int) -> str:
         """Take the text up to `end`; what comes before `start`, and how much of it was too much."""
-        before = f"[… {self._dropped} characters omitted …]\n" if self._dropped else ""
+        before = f"[… {counted(self._dropped, 'character')} omitted …]\n" if self._dropped else ""
         before += self._text[:start]
         self._text, self._searched, self._dropped = self._text[end:], 0, 0
         return before

@@ -19,6 +19,7 @@ from nacre.output.decode import decode, fit_head, fit_tail, trim_head, trim_tail
 from nacre.output.escapes import is_plain, strip
 from nacre.output.lines import Settled, settle
 from nacre.regex.automaton import Budget, Regex
+from nacre.wording import counted, were
 
 # What one answer may hold.
 LIMIT_BYTES = 50 * 1024
@@ -122,7 +123,9 @@ def read_tail(stored: Stored, lines: int | None, limit: int, *, growing: bool = 
             text = decode(data[len(data) - kept :])
     notices = []
     if lines is not None and text.count("\n") + (not text.endswith("\n")) < lines and end - kept > 0:
-        notices.append(f"fewer than {lines} lines fit; earlier ones are read with an offset below {end - kept}")
+        notices.append(
+            f"fewer than {counted(lines, 'line')} fit; earlier ones are read with an offset below {end - kept}"
+        )
     shown = settle(strip(text))
     notices += redrawn(shown)
     return Excerpt(text=shown.text, offset=end - kept, next_offset=end, total_bytes=stored.end, notices=tuple(notices))
@@ -242,13 +245,12 @@ def redrawn(shown: Settled) -> list[str]:
 
 def dropped(count: int, offset: int | None) -> str:
     where = "" if offset is None else f" at offset {offset}"
-    return f"{count} bytes{where} were dropped: the output is larger than what is kept of it"
+    return f"{were(count, 'byte', where)} dropped: the output is larger than what is kept of it"
 
 
 def beyond_end(offset: int, total: int) -> str:
-    return (
-        f"offset {offset} is beyond the end: there are {total} bytes; if there were more, somebody shortened the file"
-    )
+    size = counted(total, "byte")
+    return f"offset {offset} is beyond the end, which is at {size}; if there were more, somebody shortened the file"
 
 
 def _whole(data: bytes) -> bytes:

@@ -22,6 +22,7 @@ from nacre.errors import InvalidRequestError
 from nacre.output.decode import TextStream, decode
 from nacre.output.escapes import EscapeFilter, strip
 from nacre.output.sizes import human_size
+from nacre.wording import were
 
 DAY_SECONDS = 86_400
 
@@ -189,8 +190,8 @@ class _Screen:
 def _note(gap: Gap) -> None:
     """Say in the right place, as far as two streams have one, what is missing."""
     sys.stdout.flush()
-    were = "bytes of a long line were not searched" if gap.reason == "unsearched" else "bytes were dropped here"
-    print(f"nacre: {gap.bytes} {were}", file=sys.stderr)
+    done = "not searched, of a long line" if gap.reason == "unsearched" else "dropped here"
+    print(f"nacre: {were(gap.bytes, 'byte')} {done}", file=sys.stderr)
 
 
 def _facts(entry: ArtifactEntry) -> dict[str, object]:

@@ -17,6 +17,7 @@ from nacre.jobs.reading import JobFile
 from nacre.jobs.table import Job, JobTable
 from nacre.output.decode import decode
 from nacre.warden import record
+from nacre.wording import were
 
 EPILOG = """\
 examples:
@@ -180,7 +181,7 @@ def _logs(job: Job, *, tail: int | None, as_json: bool) -> int:
             return 0
         for piece in pieces:
             if piece.skipped_bytes:
-                print(f"nacre: {piece.skipped_bytes} bytes were dropped here", file=sys.stderr)
+                print(f"nacre: {were(piece.skipped_bytes, 'byte')} dropped here", file=sys.stderr)
             sys.stdout.buffer.write(piece.data)
     return 0
 

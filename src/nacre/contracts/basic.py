@@ -16,6 +16,7 @@ from nacre.output.decode import CHARACTER_BYTES, fit_head
 from nacre.profile import Background, CaptureShape, Profile
 from nacre.request import ShellRequest
 from nacre.result import ArtifactRef, Lost, Output, ShellResult, Stopped, TimedOut, Truncation
+from nacre.wording import counted
 
 LIMIT_BYTES = 1024 * 1024
 SUFFIX = "... (truncated)"
@@ -124,7 +125,7 @@ def _partial_output(result: ShellResult) -> str:
     if kept := [artifact.path for _, artifact in _artifacts(result)]:
         return f"partial output is kept in {' and '.join(kept)}"
     written = sum(output.total_bytes for _, output in _streams(result))
-    return f"its {written} bytes of output could not be kept" if written else "it wrote no output"
+    return f"its {counted(written, 'byte')} of output could not be kept" if written else "it wrote no output"
 
 
 def _kept(result: ShellResult) -> list[str]:

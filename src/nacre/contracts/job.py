@@ -25,6 +25,7 @@ from nacre.jobs.table import Job as JobEntry
 from nacre.regex.automaton import RegexWorkError
 from nacre.request import Owner, check_encodable
 from nacre.until import decode_until
+from nacre.wording import counted
 
 if TYPE_CHECKING:
     from nacre.engine import Engine
@@ -258,5 +259,7 @@ def _write(engine: Engine, fields: Mapping[str, Any]) -> Reply:
         )
     write_to(job, data)
     return Reply(
-        text=f"Wrote {len(data)} bytes to {job.id}.", is_error=False, details={"id": job.id, "writtenBytes": len(data)}
+        text=f"Wrote {counted(len(data), 'byte')} to {job.id}.",
+        is_error=False,
+        details={"id": job.id, "writtenBytes": len(data)},
     )

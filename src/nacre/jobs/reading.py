@@ -15,6 +15,7 @@ from typing import Self
 from nacre.artifacts.stored import Extent, Piece, Stored
 from nacre.errors import JobError
 from nacre.jobs.table import Job
+from nacre.wording import were
 
 # A hole's ends are rounded to blocks; what is left of a block is zeros. Pages of shared memory may be large.
 EDGE_BYTES = 64 * 1024
@@ -113,10 +114,10 @@ def _notices(job: Job, extents: tuple[Extent, ...], size: int) -> tuple[str, ...
     notices = []
     written = job.record.get("outputBytes")
     if isinstance(written, int) and size < written:
-        notices.append(f"{written} bytes were written, {size} are left: somebody shortened the output file")
+        notices.append(f"{were(written, 'byte')} written, only {size} left: somebody shortened the output file")
     lost = job.record.get("droppedBytes")
     if isinstance(lost, int) and lost and len(extents) < 2:
-        notices.append(f"{lost} bytes at the end were dropped: the output is larger than what is kept of it")
+        notices.append(f"{were(lost, 'byte', ' at the end')} dropped: the output is larger than what is kept of it")
     if job.record.get("outputError"):
         notices.append(f"the output could not be written to the end: {job.record['outputError']}")
     return tuple(notices)

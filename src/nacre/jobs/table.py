@@ -131,7 +131,8 @@ class JobTable:
         self._ended |= set(asked) - set(live)
         if len(live) >= most:
             names = ", ".join(f"{PREFIX}{number}" for number in live)
-            raise JobLimitError(f"{len(live)} jobs run already (setting jobs.max_jobs): {names}; stop one")
+            running = "1 job runs" if len(live) == 1 else f"{len(live)} jobs run"
+            raise JobLimitError(f"{running} already (setting jobs.max_jobs): {names}; stop one")
 
     def reserve(self, directory: Path, facts: dict[str, Any]) -> None:
         """Set aside the room for the records of a job that is about to start.

@@ -9,6 +9,7 @@ from nacre.output.capture import EVERYTHING, Captured, Selection
 from nacre.output.decode import decode, fit_head, fit_tail
 from nacre.output.sizes import human_size
 from nacre.result import Output, Truncation
+from nacre.wording import counted
 
 # Of a large output the first error and the last lines matter most.
 INLINE_BYTES = 50 * 1024
@@ -26,7 +27,7 @@ def head_and_tail(captured: Captured, selection: Selection = EVERYTHING) -> Outp
         omitted_bytes = captured.total_bytes - head_kept - tail_kept
         omitted_lines = captured.omitted_lines(head, tail)
         where = f": artifact {captured.artifact.id}" if captured.artifact is not None else ""
-        marker = f"[… {omitted_lines} lines, {human_size(omitted_bytes)} omitted{where} …]"
+        marker = f"[… {counted(omitted_lines, 'line')}, {human_size(omitted_bytes)} omitted{where} …]"
         text = f"{head}{'' if head.endswith(chr(10)) else chr(10)}{marker}\n{tail}"
         truncation = Truncation(kept="both", omitted_bytes=omitted_bytes, omitted_lines=omitted_lines)
     return captured.shown_as(text, truncation)
