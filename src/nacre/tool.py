@@ -117,8 +117,26 @@ class Tool:
         self._schemes = dict(schemes or {})
         self._terminal = terminal
         self._engine: engines.Engine | None = None
+        self._host: Tool | None = None
+        """The tool whose shell this one uses."""
         self._ending: weakref.finalize[..., Tool] | None = None
         self._router: UrlRouter | None = None
+
+    def sharing(self, *, tools: Collection[str] = ()) -> Tool:
+        """Another tool of the same contract in the same shell, for a caller who has other tools beside it."""
+        other = Tool(
+            self.contract,
+            cwd=self._cwd,
+            settings=self._settings,
+            approver=self._approver,
+            tools=tools,
+            session=self._session,
+            skills=self._skills,
+            schemes=self._schemes,
+            terminal=self._terminal,
+        )
+        other._host, other._session_key = self, self._session_key
+        return other
 
     async def __aenter__(self) -> Self:
         if isinstance(profile := getattr(self._contract, "profile", None), Profile):
@@ -282,7 +300,7 @@ class Tool:
         """The persistent shell, where the contract has one, it is wanted, and it can be had."""
         if not self._persists(engine, profile):
             return None
-        if self._session is None and self._ending is None:
+        if self._session is None and self._host is None and self._ending is None:
             # A tool that is forgotten without a word takes its shell along.
             self._ending = weakref.finalize(self, engine.end_session, self._session_key)
             self._ending.atexit = False

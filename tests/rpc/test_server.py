@@ -102,6 +102,17 @@ def test_calls_of_one_session_share_one_shell_in_turn(client: Client) -> None:
     assert texts == ["(no output)", "/tmp 1", "2", "[]", "[]"]
 
 
+def test_each_server_is_a_session_of_its_own_unless_the_client_names_one(start: Start, jobs: JobTable) -> None:
+    one, other = start(), start()
+    for client in (one, other):
+        for session in ({}, {"session": "default"}):
+            for by in ({}, {"by": "person"}):
+                client.call(bash(1, "sleep 1000", **{"async": True}, **session, **by))
+    of_one, of_other = [[jobs.get(f"bg_{first + n}").record["session"] for n in range(4)] for first in (1, 5)]
+    assert of_one[0] == of_one[1] != of_other[0] == of_other[1]
+    assert of_one[2:] == of_other[2:] == ["named default"] * 2
+
+
 @pytest.mark.parametrize("shared", [True, False], ids=["sessions of their own", "no session"])
 def test_many_calls_run_side_by_side(client: Client, tmp_path: Path, shared: bool) -> None:
     # None ends before all have come: one after another, they would wait for ever.

@@ -10,8 +10,6 @@ from typing import Any, Literal
 from nacre.errors import InvalidRequestError, shown
 from nacre.tool import Tool
 
-# The session of a connection that names none; also that of its `local://` files.
-OWN = "default"
 MAX_NAME_CHARACTERS = 256
 # Tools are cheap to make again; the state of a session is not theirs.
 MOST_TOOLS = 64
@@ -22,15 +20,16 @@ By = Literal["model", "person"]
 class Shells:
     def __init__(self, tools: Collection[str]) -> None:
         self._tools = tools
-        self.own = Tool("workspace", tools=tools, session=OWN)
-        """The connection's own shell as a model uses it."""
+        self.own = Tool("workspace", tools=tools)
+        """The connection's own shell as a model uses it. It has no name, which other connections could have too."""
+        # A person's command is not pointed to a model's tools, so it is given none.
+        self._own_by: dict[By, Tool] = {"model": self.own, "person": self.own.sharing()}
         # Reads the settings: what is wrong with them is said at once, not in each answer.
         settings = self.own.engine.settings
         self._fresh_settings = replace(settings, sessions=replace(settings.sessions, persist=False))
         self._named = functools.lru_cache(maxsize=MOST_TOOLS)(self._make)
 
     def _make(self, by: By, session: str | None) -> Tool:
-        # A person's command is not pointed to a model's tools, so it is given none.
         tools = self._tools if by == "model" else ()
         if session is None:
             return Tool("workspace", tools=tools, settings=self._fresh_settings)
@@ -46,7 +45,9 @@ class Shells:
         session = fields.pop("session", None)
         if by not in ("model", "person", None):
             raise InvalidRequestError(f"field 'by' must be 'model' or 'person', got {shown(by)}", field="by")
-        name = OWN if session is None else None if session is False else session
+        if session is None:
+            return self._own_by[by or "model"], True
+        name = None if session is False else session
         if not (name is None or (isinstance(name, str) and 0 < len(name) <= MAX_NAME_CHARACTERS)):
             raise InvalidRequestError(
                 f"field 'session' must be a name of at most {MAX_NAME_CHARACTERS} characters, or false for a shell of "
