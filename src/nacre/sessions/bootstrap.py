@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import functools
 import resource
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from nacre.command import SIDE_FD
 from nacre.sessions.checkpoint import DUMP
+from nacre.sessions.exits import OwnTrap
 from nacre.warden import spare
 from nacre.warden.launch import quoted
 
@@ -113,13 +114,26 @@ class Bootstrap:
             "\\builtin unset -v BASH_EXECUTION_STRING;__nacre=(0 0);"
             f"\\builtin eval '{closed}{self._next * _OUTER}' {saved}"
         )
-        # Not when the loop itself ends: then the variable is there.
-        # The first NUL ends the notes of the run-time guard, the second the DEBUG trap, which would slow down the rest.
-        self.exit_watch = (
-            f"{{ [[ -v __nacre ]]||{{ [[ ! -e /dev/fd/{script} ]]||\\exec {spare.TEXT_FD}>&{script};{{ "
-            "\\builtin printf '\\0';\\builtin trap -p DEBUG;\\builtin trap - DEBUG;\\builtin printf '\\0';"
+        # Not when the loop itself ends: then the variable is there. Not in a subshell, which is not the session.
+        # The first NUL ends the notes, the second the DEBUG trap, which would slow down the rest.
+        begun = (
+            "{ [[ -v __nacre || $BASHPID != $$ ]]||"
+            f"{{ [[ ! -e /dev/fd/{script} ]]||\\exec {spare.TEXT_FD}>&{script};{{ \\builtin printf '%s ' stages"
+        )
+        ended = (
+            ";\\builtin printf '\\n\\0';\\builtin trap -p DEBUG;\\builtin trap - DEBUG;\\builtin printf '\\0';"
             f"{DUMP}}} >&{spare.TEXT_FD};}};}} 2>/dev/null"
         )
+        # In one command, because each has a status and stage codes of its own.
+        watch = f'\\builtin eval {quoted(begun)} "${{PIPESTATUS[@]}}" {quoted(ended)}'
+        self.exit_watch = f"{{ {watch};}} 2>/dev/null"
+        # A trap of the script finds the status in `$?`, and neither `set -e` nor an ERR trap is concerned.
+        self._wrapped = (
+            f"case $? in 0){watch} ';\\builtin :;\\builtin eval' ",
+            f""";;*){watch} ';(\\builtin exit' "$?" ')||\\builtin eval' """,
+            ";;esac",
+        )
+        self._elsewhere = tuple(f" {quoted(text)}" for text in ("", self._open(switched=True)))
         self._quiet_turn = self._turn(_NONCE, _SCRIPT, Told(loud=False))
 
     def _open(self, switched: bool) -> str:
@@ -205,6 +219,38 @@ class Bootstrap:
         why = f"(LC_ALL=C \\builtin cd -- {quoted(told.enter)} 2>&1)"
         missing = f'\\builtin printf "{nonce}\\0{NO_DIRECTORY}\\0";{why};\\builtin printf "\\0\\0\\0{nonce}\\0"'
         return f"if \\builtin cd -- {quoted(told.enter)};then {text};else {{ {missing};}} >&{self._go};fi"
+
+    def with_watch(self, script: str, traps: Sequence[OwnTrap], *, switched: bool) -> str:
+        """The script whose own EXIT traps write the state down before they run."""
+        for one in reversed(traps):
+            if one.action is None:
+                text = quoted(self.exit_watch)
+            else:
+                if one.fixed is not None:
+                    word = quoted(quoted(quoted(one.fixed)))
+                else:
+                    word = f'"$(\\builtin printf %q "$(\\builtin printf %q {one.action})")"'
+                zero, other, end = map(quoted, self._wrapped)
+                # The redirections of the script are undone by then, and the shell's first pipe may be a job's.
+                run = f"{word}{quoted(self._elsewhere[switched])}"
+                text = f"{zero}{run}{other}{run}{end}"
+            changed = f"trap -- {text} EXIT"
+            if one.others:
+                action = "-" if one.action is None else one.action
+                changed = f"{{ {changed}&&trap -- {action} {one.others};}}"
+            script = script[: one.start] + changed + script[one.end :]
+        return script
+
+    def own_action(self, action: str) -> str:
+        """What the script itself has asked for with an EXIT trap; empty when that is nothing."""
+        if action == self.exit_watch:
+            return ""
+        zero, other, end = self._wrapped
+        run = action[len(zero) : (len(zero) + len(action) - len(other) - len(end)) // 2]
+        if action != f"{zero}{run}{other}{run}{end}":
+            return action
+        elsewhere = next((text for text in reversed(self._elsewhere) if run.endswith(text)), "")
+        return f"\\builtin eval '\\builtin eval' {run.removesuffix(elsewhere)}"
 
     def exit_trap(self, nonce: str, action: str, code: int, switched: bool) -> str:
         """Run the EXIT trap that a script has left, as at the end of `bash -c`."""

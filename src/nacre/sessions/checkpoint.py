@@ -201,7 +201,8 @@ def _checked(parts: list[str]) -> Checkpoint | None:
         state.check()
     except ValueError:
         return None
-    return state
+    # An EXIT trap belongs to the script that set it, and at an exit it is ours.
+    return replace(state, traps="".join(match[0] for match in _each(_TRAP, state.traps) if match["signal"] != "EXIT"))
 
 
 def action_of(traps: str, signal: str) -> str:

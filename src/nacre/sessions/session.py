@@ -27,6 +27,7 @@ from nacre.sessions.checkpoint import (
     read_beginning,
     read_dump,
 )
+from nacre.sessions.exits import may_watch, own_traps
 from nacre.sessions.framing import Frame
 from nacre.sessions.known import KnownShell
 from nacre.sessions.quiet import command_words
@@ -65,7 +66,7 @@ LEFT_SO = "the last one ended (exit, or set -e or -u and a failure)"
 KEPT = "directory, variables and functions were kept"
 IN_PART = "directory, umask and exported variables are as before, and the rest was too large to be kept"
 WITHOUT_VARIABLES = "directory and functions are as before, and variables as they were before its last command"
-ENDED = "the last one ended (exec, or exit with a trap of its own)"
+ENDED = "the last one ended (exec, or exit in a script that lists traps or has an EXIT trap set by a function)"
 ANEW = "new shell: its state could not be restored in time, so directory and variables start anew"
 SURROUNDINGS = "new shell: the program's environment has changed, so directory and variables start anew"
 TOO_LARGE = (
@@ -185,9 +186,7 @@ class Session:
         back = None if enter is None or stays else self.cwd
         quiet = self._is_quiet(command) and (enter is None or back is not None)
         before = "" if back is None or state is None else state.directory_before
-        # A trap of ours would be seen, or replaced, by a script that has something to do with traps.
-        texts = (command.script, *((state.functions, state.aliases) if state is not None else ()))
-        watched = not quiet and not any("trap" in text for text in texts)
+        watched = not quiet and may_watch(command.script, state)
         return Scope(
             env=env,
             enter=enter,
@@ -196,6 +195,7 @@ class Session:
             last=self._code,
             debug=self._debug,
             watched=watched,
+            traps=own_traps(command.script, state) if watched else (),
             quiet=quiet,
             lingers=lingers,
         )

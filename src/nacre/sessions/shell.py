@@ -27,7 +27,7 @@ from nacre.errors import BackendUnavailableError, NacreError, StartError
 from nacre.sessions.bootstrap import SAME, Bootstrap, bootstrap
 from nacre.sessions.framing import Frame, Frames
 from nacre.warden import children, marks, wire
-from nacre.warden.launch import notes_of
+from nacre.warden.launch import Notes, notes_of
 
 # More than the run-time guard says of one script.
 MOST_NOTE_BYTES = 65536
@@ -185,9 +185,9 @@ class Shell:
         self._length = max(self._length, os.fstat(self._script).st_size)
         return os.pread(self._script, most + 1, told)
 
-    def refused(self) -> tuple[str, ...]:
-        """What the run-time guard has refused in the last turn."""
-        return tuple(notes_of(self.written(MOST_NOTE_BYTES).partition(b"\0")[0]).refused)
+    def notes(self) -> Notes:
+        """What the shell has noted of the last turn: refusals of the run-time guard, and at an exit the stage codes."""
+        return notes_of(self.written(MOST_NOTE_BYTES).partition(b"\0")[0])
 
     def close(self) -> None:
         """Give it up: its runner ends it with everything below."""

@@ -23,6 +23,7 @@ from nacre.command import Command
 from nacre.errors import NacreError
 from nacre.process import SIDE, AtOnce, Ending, Listener, Survivor
 from nacre.sessions.bootstrap import NO_DIRECTORY, NO_PIPE, STAGES, Told
+from nacre.sessions.exits import OwnTrap
 from nacre.sessions.fifo import Fifo
 from nacre.sessions.framing import Frame
 from nacre.sessions.quiet import is_whole
@@ -60,7 +61,9 @@ class Scope(NamedTuple):
     debug: str = ""
     """The DEBUG trap of the session."""
     watched: bool = False
-    """Whether an `exit` in the script is to write the state down."""
+    """Whether an `exit` in the script is to write the state down …"""
+    traps: tuple[OwnTrap, ...] = ()
+    """… also where the script sets an EXIT trap of its own."""
     quiet: bool = False
     """Whether the script is known to leave its shell as it is."""
     lingers: bool = True
@@ -147,7 +150,9 @@ class Turn:
         self._handed_over = True
         command, scope = self._command, self._scope
         stages = command.stages and is_whole(command.script)
-        script = command.script + STAGES if stages else command.script
+        script = self._shell.texts.with_watch(command.script, scope.traps, switched=self._shell.switched)
+        if stages:
+            script += STAGES
         told = Told(
             env=scope.env or None,
             enter=scope.enter,
@@ -205,7 +210,7 @@ class Turn:
         if self._frame is not None:
             # The EXIT trap has been run: the status stays the script's.
             frame = frame._replace(status=self._frame.status)
-        elif (action := frame.action("EXIT")) and action != self._shell.texts.exit_watch and not frame.spent:
+        elif (action := self._shell.texts.own_action(frame.action("EXIT"))) and not frame.spent:
             self._frame = frame
             code = frame.codes[0] if frame.codes else 0
             self._say(lambda nonce: self._shell.texts.exit_trap(nonce, action, code, self._shell.switched))
@@ -216,7 +221,7 @@ class Turn:
         """The script is at its end, and all that it wrote is in the pipe."""
         self._frame = frame
         if self._command.prologue:
-            self._refused = self._shell.refused()
+            self._refused = tuple(self._shell.notes().refused)
         if self._inner is not None:
             self._inner.drain()
         else:
@@ -355,8 +360,10 @@ class Turn:
     def exited(self, ending: Ending) -> None:
         if not self._over:
             fate = _fate(ending, leaving=self._leaving)
-            if fate == "exit" and self._command.prologue:
-                ending = replace(ending, refused=self._shell.refused())
+            if fate == "exit":
+                notes = self._shell.notes()
+                stages = notes.stages if self._command.stages else ()
+                ending = replace(ending, refused=tuple(notes.refused), stages=tuple(stages))
             if ending.code is not None:
                 self._keeper.exited(ending.code)
             self._finish(fate)
