@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nacre import forks
+from nacre.errors import NacreError, reason_of
 
 NAME = "log.jsonl"
 FAILURE = "the audit log could not be written"
@@ -159,17 +160,26 @@ def _open(path: str) -> int:
 
 
 def entries(state_dir: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
-    """The calls, oldest first; a damaged line is skipped, as it can only be half of a write that was cut off."""
+    """The calls, oldest first; a damaged line is skipped, as it can only be half of a write that was cut off.
+
+    Raises:
+        NacreError: the log cannot be read.
+    """
     log = os.path.join(state_dir, NAME)
     for path in (f"{log}.1", log):
-        with (
-            contextlib.suppress(FileNotFoundError),
-            open(path, encoding="ascii", errors="replace", opener=_reader) as file,
-        ):
-            for line in file:
-                entry = _decode(line)
-                if entry is not None:
-                    yield entry
+        try:
+            with open(path, encoding="ascii", errors="replace", opener=_reader) as file:
+                for line in file:
+                    entry = _decode(line)
+                    if entry is not None:
+                        yield entry
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            reason = reason_of(error.errno or 0)
+            raise NacreError(
+                f"the log {log} cannot be read: {reason}; set NACRE_HOME to a directory that can be used"
+            ) from error
 
 
 def _decode(line: str) -> dict[str, Any] | None:

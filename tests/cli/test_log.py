@@ -95,5 +95,6 @@ def test_a_log_that_cannot_be_read_is_one_line_on_stderr(nacre: Nacre, home: Pat
     assert (done.code, done.out, done.err) == (
         125,
         "",
-        f"nacre: [Errno 21] Is a directory: '{home / audit.NAME}'\n",
+        f"nacre: the log {home / audit.NAME} cannot be read: is a directory; "
+        "set NACRE_HOME to a directory that can be used\n",
     )

@@ -222,7 +222,7 @@ def test_json_of_a_signal_and_of_a_timeout_are_different_outcomes(nacre: Nacre) 
     )
     assert as_json(nacre, "--timeout", "0.3", "--", "sleep 1000") == (
         124,
-        {"outcome": "timedout", "exitCode": None, "signal": None, **nothing},
+        {"outcome": "timedOut", "exitCode": None, "signal": None, **nothing},
     )
 
 
@@ -235,10 +235,24 @@ def test_json_of_a_large_output_shows_both_ends_around_an_exact_count_and_names_
     assert answer["text"] == f"{head}[… 93600 lines, 731.2KB omitted: artifact 1 …]\n{tail}"
 
 
-def test_json_leaves_stdout_empty_when_nothing_was_started(nacre: Nacre) -> None:
-    assert nacre("run", "--json", "--cwd", "/nonexistent", "--", "true") == Finished(
-        125, "", "nacre: working directory '/nonexistent' does not exist\n"
-    )
+@pytest.mark.parametrize(
+    ("words", "code", "outcome", "says"),
+    [
+        (["--", "rm -rf /"], 126, "denied", "rm"),
+        (["--cwd", "/nonexistent", "--", "true"], 125, "notStarted", "working directory '/nonexistent' does not exist"),
+        (["--timeout", "0", "--", "true"], 125, "notStarted", "timeout must be a number of seconds above 0, got 0"),
+        (["--env", "A", "--", "true"], 125, "notStarted", "--env 'A' must look like NAME=VALUE"),
+        (["--", " "], 125, "notStarted", "empty command: field 'command' is blank, give a shell command"),
+    ],
+)
+def test_json_is_printed_for_what_was_not_started_too(
+    nacre: Nacre, words: list[str], code: int, outcome: str, says: str
+) -> None:
+    seen, answer = as_json(nacre, *words)
+    (notice,) = answer.pop("notices")
+    assert says in notice
+    nothing = {"exitCode": None, "signal": None, "text": "", "stages": [], "artifactId": None}
+    assert (seen, answer) == (code, {"outcome": outcome, **nothing})
 
 
 # Ending early.

@@ -18,6 +18,7 @@ from pathlib import Path
 from nacre import config
 from nacre.artifacts.reader import Artifact, ArtifactEntry, Gap, Line
 from nacre.artifacts.store import ArtifactStore
+from nacre.cli.frame import complain, say
 from nacre.errors import InvalidRequestError
 from nacre.output.decode import TextStream, decode
 from nacre.output.escapes import EscapeFilter, strip
@@ -76,7 +77,7 @@ def _list(store: ArtifactStore, namespace: argparse.Namespace) -> int:
     if namespace.json:
         print(json.dumps([_facts(entry) for entry in entries]))
     elif not entries:
-        print("no artifacts", file=sys.stderr)
+        say("no artifacts")
     else:
         for entry in entries:
             when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.written_at))
@@ -191,7 +192,7 @@ def _note(gap: Gap) -> None:
     """Say in the right place, as far as two streams have one, what is missing."""
     sys.stdout.flush()
     done = "not searched, of a long line" if gap.reason == "unsearched" else "dropped here"
-    print(f"nacre: {were(gap.bytes, 'byte')} {done}", file=sys.stderr)
+    complain(f"{were(gap.bytes, 'byte')} {done}")
 
 
 def _facts(entry: ArtifactEntry) -> dict[str, object]:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from nacre.cli.frame import say
 from nacre.policy.explanation import explain_verdict
 from nacre.policy.review import Policy, review, unchecked
 from nacre.policy.rule_file import RuleFileError, load_rules
@@ -37,7 +38,7 @@ def main(namespace: argparse.Namespace) -> int:
                 print(json.dumps(replay(log, policy)))
             return 0
     except (RuleFileError, OSError) as exc:
-        print(f"nacre check: {exc}", file=sys.stderr)
+        say(f"nacre check: {exc}")
         return 2
     if namespace.jsonl:
         for line in sys.stdin.buffer:

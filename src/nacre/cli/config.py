@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 
 from nacre import config
+from nacre.cli.frame import complain
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def main(namespace: argparse.Namespace) -> int:
         print(json.dumps(answer))
         return 0
     for notice in loaded.settings.notices:
-        print(f"nacre: {notice}", file=sys.stderr)
+        complain(notice)
     print(f"state directory: {loaded.state_dir}")
     for origin in loaded.origins:
         value = "(unset)" if origin.value is None else json.dumps(origin.value)

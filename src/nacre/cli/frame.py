@@ -45,7 +45,11 @@ def guarded(work: Callable[[], int], *, on_request_error: int = USAGE) -> int:
     """Do the work of a command line; what goes wrong is one line on stderr and an exit code."""
     _open_closed_streams()
     try:
-        code = work()
+        try:
+            code = work()
+        except SystemExit as end:
+            # From --help and from a signal; what was printed before is not written yet.
+            code = int(end.code or 0)
         sys.stdout.flush()
         return code
     except BrokenPipeError:
@@ -72,8 +76,13 @@ def guarded(work: Callable[[], int], *, on_request_error: int = USAGE) -> int:
 
 def complain(message: str) -> None:
     """Say what is wrong on stderr; where that cannot be written, the exit code says it alone."""
+    say(f"nacre: {message}")
+
+
+def say(line: str) -> None:
+    """Write a line beside the result; one that cannot be written changes no exit code."""
     try:
-        print(f"nacre: {message}", file=sys.stderr, flush=True)
+        print(line, file=sys.stderr, flush=True)
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 

@@ -13,6 +13,7 @@ from typing import Any
 from nacre import config
 from nacre.cli import json_file
 from nacre.cli.clients import CLIENTS, entry_of, file_of
+from nacre.cli.frame import complain
 from nacre.errors import ConfigError
 
 EPILOG = """\
@@ -62,10 +63,10 @@ def main(namespace: argparse.Namespace) -> int:
     entry = entry_of(namespace.client, [*_program(namespace.scope), "mcp"])
     if not namespace.write:
         print(json.dumps({client.key: {NAME: entry}}, indent=2))
-        print(f"nacre: for {client.title} this belongs into {path}; --write adds it there", file=sys.stderr)
+        complain(f"for {client.title} this belongs into {path}; --write adds it there")
         return 0
     print(add(path, client.key, entry, replace=namespace.replace))
-    print(f"nacre: {client.afterwards}", file=sys.stderr)
+    complain(client.afterwards)
     return 0
 
 

@@ -12,6 +12,7 @@ import time
 from typing import Any
 
 from nacre import config
+from nacre.cli.frame import complain, say
 from nacre.jobs.ownership import find_project, others_line, split
 from nacre.jobs.reading import JobFile
 from nacre.jobs.table import Job, JobTable
@@ -69,14 +70,14 @@ def _list(table: JobTable, *, every: bool, as_json: bool) -> int:
     if not every:
         listing, others = split(listing, None, find_project(config.working_directory()))
     if others:
-        print(f"nacre: {others_line(others, '--all lists them')}", file=sys.stderr)
+        complain(others_line(others, "--all lists them"))
     for problem in listing.damaged:
-        print(f"nacre: left alone: {problem}", file=sys.stderr)
+        complain(f"left alone: {problem}")
     if as_json:
         print(json.dumps([_facts(job) for job in listing.jobs]))
         return 0
     if not listing.jobs:
-        print("no jobs", file=sys.stderr)
+        say("no jobs")
     for job in listing.jobs:
         print(_line(job))
     return 0
@@ -104,7 +105,7 @@ def _status(job: Job) -> str:
 def _print(job: Job, *, as_json: bool) -> None:
     facts = _facts(job)
     if job.note:
-        print(f"nacre: {job.id}: {job.note}", file=sys.stderr)
+        complain(f"{job.id}: {job.note}")
     if as_json:
         print(json.dumps(facts))
         return
@@ -126,7 +127,7 @@ def _wait(table: JobTable, job_id: str, *, timeout: float | None, as_json: bool)
         check_timeout(timeout)
     job = table.get(job_id)
     if job.running and not (_wait_for_lock(job, timeout) if job.note is None else _wait_for_orphan(job, timeout)):
-        print(f"nacre: {job_id} is still running after {timeout:g} s", file=sys.stderr)
+        complain(f"{job_id} is still running after {timeout:g} s")
         return 124
     job = table.get(job_id)
     _print(job, as_json=as_json)
@@ -174,14 +175,14 @@ def _wait_for_orphan(job: Job, timeout: float | None) -> bool:
 def _logs(job: Job, *, tail: int | None, as_json: bool) -> int:
     with JobFile.open(job) as file:
         for notice in file.notices:
-            print(f"nacre: {job.id}: {notice}", file=sys.stderr)
+            complain(f"{job.id}: {notice}")
         pieces = file.blocks(0 if tail is None else max(0, file.end - tail))
         if as_json:
             print(json.dumps({"id": job.id, "text": decode(b"".join(piece.data for piece in pieces))}))
             return 0
         for piece in pieces:
             if piece.skipped_bytes:
-                print(f"nacre: {were(piece.skipped_bytes, 'byte')} dropped here", file=sys.stderr)
+                complain(f"{were(piece.skipped_bytes, 'byte')} dropped here")
             sys.stdout.buffer.write(piece.data)
     return 0
 
@@ -192,7 +193,7 @@ def _stop(table: JobTable, job_id: str, *, as_json: bool) -> int:
         grace = config.load(os.environ, cwd=config.working_directory()).settings.execution.grace_seconds
         _wait_for_lock(job, (15.0 if grace is None else grace) + 2.0)
     else:
-        print(f"nacre: {job_id} had ended already", file=sys.stderr)
+        complain(f"{job_id} had ended already")
     job = table.get(job_id)
     _print(job, as_json=as_json)
     return 1 if job.running else 0

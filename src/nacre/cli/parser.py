@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from nacre.cli import VERBS
 from nacre.cli.frame import usage_code
@@ -13,6 +13,10 @@ from nacre.cli.frame import usage_code
 
 class Parser(argparse.ArgumentParser):
     """A parser whose complaints about `nacre run` cannot be taken for the command's exit code."""
+
+    def print_help(self, file: Any = None) -> None:
+        # The base class swallows a failed write.
+        print(self.format_help(), end="", file=file)
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)

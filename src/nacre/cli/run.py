@@ -7,10 +7,11 @@ import json
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from nacre.cli.frame import complain
+from nacre.cli.frame import DENIED, OUR_FAILURE, complain
 from nacre.cli.interruption import Interruption
 from nacre.dataclass import replace
-from nacre.errors import InvalidRequestError
+from nacre.errors import DeniedError, InvalidRequestError, NacreError
+from nacre.execution.entry import outcome_word
 from nacre.request import check_timeout
 from nacre.result import Exited, Lost, ShellResult, Signalled, Stopped, TimedOut
 from nacre.running import PROFILE, run_with
@@ -18,7 +19,7 @@ from nacre.running import PROFILE, run_with
 if TYPE_CHECKING:
     import argparse
 
-TIMED_OUT, OUR_FAILURE = 124, 125
+TIMED_OUT = 124
 
 EPILOG = """\
 exit code: the command's own (128+n for a signal); 124 on timeout, 126 denied, 125 nacre's own failure
@@ -49,21 +50,35 @@ def plain(arguments: list[str]) -> SimpleNamespace | None:
 
 
 def main(namespace: argparse.Namespace | SimpleNamespace) -> int:
+    if namespace.json:
+        return _json(namespace)
+    result = _result(namespace)
+    for notice in result.notices:
+        complain(notice)
+    if isinstance(result.outcome, TimedOut):
+        complain(f"timed out after {result.outcome.limit:g} s; everything was ended")
+    if isinstance(result.outcome, Lost):
+        complain(f"how the command ended is not known: {result.outcome.reason}")
+    return exit_code(result)
+
+
+def _json(namespace: argparse.Namespace | SimpleNamespace) -> int:
+    try:
+        result = _result(namespace)
+    except NacreError as error:
+        denied = isinstance(error, DeniedError)
+        print(json.dumps(_not_run("denied" if denied else "notStarted", error)))
+        return DENIED if denied else OUR_FAILURE
+    print(json.dumps(as_object(result)))
+    return exit_code(result)
+
+
+def _result(namespace: argparse.Namespace | SimpleNamespace) -> ShellResult:
     if namespace.timeout is not None:
         check_timeout(namespace.timeout)
     interruption = Interruption()
     interruption.take_signals()
-    result = asyncio.run(interruption.guard(_run(namespace, interruption)))
-    if namespace.json:
-        print(json.dumps(as_object(result)))
-    else:
-        for notice in result.notices:
-            complain(notice)
-        if isinstance(result.outcome, TimedOut):
-            complain(f"timed out after {result.outcome.limit:g} s; everything was ended")
-        if isinstance(result.outcome, Lost):
-            complain(f"how the command ended is not known: {result.outcome.reason}")
-    return exit_code(result)
+    return asyncio.run(interruption.guard(_run(namespace, interruption)))
 
 
 async def _run(namespace: argparse.Namespace | SimpleNamespace, interruption: Interruption) -> ShellResult:
@@ -101,7 +116,7 @@ def as_object(result: ShellResult) -> dict[str, Any]:
     """What `--json` prints."""
     death = result.outcome.name if isinstance(result.outcome, Signalled) else None
     return {
-        "outcome": type(result.outcome).__name__.lower(),
+        "outcome": outcome_word(result.outcome),
         "exitCode": result.exit_code,
         "signal": death,
         "text": result.text,
@@ -109,4 +124,18 @@ def as_object(result: ShellResult) -> dict[str, Any]:
         "notices": list(result.notices),
         "artifactId": None if result.artifact is None else str(result.artifact.id),
         "wallTimeMs": round(result.elapsed * 1000),
+    }
+
+
+def _not_run(outcome: str, error: NacreError) -> dict[str, Any]:
+    """What `--json` prints where there is no result; the reason is ours, so it is no text of a command."""
+    return {
+        "outcome": outcome,
+        "exitCode": None,
+        "signal": None,
+        "text": "",
+        "stages": [],
+        "notices": [str(error)],
+        "artifactId": None,
+        "wallTimeMs": 0,
     }
