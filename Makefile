@@ -48,6 +48,8 @@ fuzz: setup      ## fuzz every target: make fuzz SECONDS=60 (for each)
 	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]' \
 	  || { echo "atheris cannot be installed here; nothing was fuzzed" >&2; exit 0; }; \
 	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS)
+	@# New examples may show an old fault: for a developer to look into, not for CI to trip over.
+	@test -n "$(CI)" || NACRE_TEST_EXPLORE=yes $(BIN)/python -m pytest -q tests/properties
 
 bench: setup     ## measure nacre, the floors and the installed peers: make bench BENCH=--quick
 	@$(BIN)/python -m benchmarks $(BENCH)

@@ -145,11 +145,12 @@ async def test_case_60_stranger_under_a_recorded_pid_is_not_signalled(home: Path
         details = await start_job(f"sleep {sleeper}")
         table = JobTable(home)
         record = table.get(details["jobId"]).record
-        end(record["runnerPid"])
-        end(details["pid"], *with_argument(sleeper))
-        # The same numbers, given out again.
         file = home / "jobs" / details["jobId"] / "record.json"
         text = file.read_text(encoding="ascii")
+        end(record["runnerPid"])
+        end(details["pid"], *with_argument(sleeper))
+        eventually(lambda: table.get(details["jobId"]).state == "lost", "the warden's word on its killed runner")
+        # As if the warden had been killed too, and the same numbers were given out again.
         for old in (record["runnerPid"], record["pid"]):
             text = text.replace(f": {old},", f": {stranger.pid},")
         file.write_text(text, encoding="ascii")
