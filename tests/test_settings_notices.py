@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import random
 from pathlib import Path
 
 import pytest
@@ -75,7 +77,7 @@ async def test_settings_of_a_program_are_its_own_and_say_nothing() -> None:
         (None, "rules.toml is a FIFO; put a regular file there, or take it away"),
         (b"[[rule]]\npattern = 1\n", "rules.toml: rule 1 needs pattern, tool and message, and may have flags"),
         (b"\xff", "rules.toml:1: it is not UTF-8 text (byte 0xff); save it as UTF-8"),
-        (b"a = " + b"[" * 100_000, "rules.toml: not valid TOML: "),
+        (b"a = " + b"[" * 60_000, "rules.toml: not valid TOML: "),
     ],
     ids=["fifo", "wrong", "bytes", "deep"],
 )
@@ -102,7 +104,32 @@ async def test_an_interceptor_pattern_beyond_reason_is_left_out_and_said(project
     async with nacre.Tool("workspace", tools=["read"]) as tool:
         reply = await tool.call({"command": "echo hi"})
     assert (reply.is_error, reply.text.startswith("hi\n")) == (False, True)
-    assert "interceptor rule for 'read' is left out, its pattern is broken" in reply.text
+    assert "interceptor rule for 'read' is left out: its pattern '((((" in reply.text
+    assert "…' is longer than 1000 characters" in reply.text
+
+
+async def test_an_interceptor_pattern_of_a_project_cannot_stall_a_call(project: Path) -> None:
+    text = "[policy]\ninterceptor = true\ninterceptor_file = 'rules.toml'\n"
+    (project / "nacre.toml").write_text(text, encoding="utf-8")
+    # The first takes for ever where a search goes back, the second needs it, the third has states without end.
+    patterns = ["(a+)+$", "(?=a)a", "(a|b)*a(a|b){60}c"]
+    rules = [f"[[rule]]\npattern = '{pattern}'\ntool = 'read'\nmessage = 'no'\n" for pattern in patterns]
+    (project / "rules.toml").write_text("".join(rules), encoding="utf-8")
+    letters = "".join(random.Random(1).choices("ab", k=50_000))
+    async with nacre.Tool("workspace", tools=["read"]) as tool, asyncio.timeout(30):
+        reply = await tool.call({"command": f"echo hi # {letters} {'a' * 60}!"})
+    assert (reply.is_error, reply.text.startswith("hi\n")) == (False, True)
+    assert "its pattern '(?=a)a' uses (?=a…: lookaround, conditions and atomic groups are not supported" in reply.text
+    assert "the rules of policy.interceptor_file take too much work on this command and were left aside" in reply.text
+
+
+async def test_an_interceptor_file_of_more_rules_than_are_read_is_said(project: Path) -> None:
+    text = "[policy]\ninterceptor = true\ninterceptor_file = 'rules.toml'\n"
+    (project / "nacre.toml").write_text(text, encoding="utf-8")
+    (project / "rules.toml").write_text("[[rule]]\npattern='x'\ntool='y'\nmessage='z'\n" * 101, encoding="utf-8")
+    async with nacre.Tool("workspace", tools=["read"]) as tool:
+        reply = await tool.call({"command": "echo hi"})
+    assert "rules.toml: it has 101 rules; at most 100 are read" in reply.text
 
 
 @pytest.mark.parametrize("kind", ["fifo", "directory", "missing", "deep"])

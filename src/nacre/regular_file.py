@@ -44,9 +44,9 @@ def read_regular(path: str, *, most_bytes: int = MOST_BYTES) -> bytes:
     return data
 
 
-def read_regular_text(path: str) -> str:
+def read_regular_text(path: str, *, most_bytes: int = MOST_BYTES) -> str:
     """The file's content as text, which is UTF-8; raises as `read_regular` does."""
-    data = read_regular(path)
+    data = read_regular(path, most_bytes=most_bytes)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

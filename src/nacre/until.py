@@ -19,7 +19,6 @@ KINDS = ("regex", "port", "file", "quiet")
 LAST_PORT = 65_535
 # A limit of a day keeps the number sane; the call's own limit comes first.
 LONGEST_QUIET = 86_400.0
-LONGEST_REGEX = 4_096
 # On the loopback an answer comes at once or never.
 CONNECT_SECONDS = 0.25
 
@@ -83,8 +82,6 @@ def regex_problem(value: object) -> str | None:
     """What is wrong with an expression, as the end of a sentence; None when it can be used."""
     if not isinstance(value, str) or not value:
         return f"must be a regular expression as a text, got {shown(value)}"
-    if len(value) > LONGEST_REGEX:
-        return f"must have at most {LONGEST_REGEX} characters, got {len(value)}"
     if not _is_text(value):
         return f"must be text, got {shown(value)}"
     try:

@@ -86,3 +86,36 @@ def test_the_seeds_own_tool_names_are_suggested_where_the_model_has_them() -> No
         found = intercept(command, interceptor, tools=[tool])
         assert found is not None
         assert found.tool == tool
+
+
+def test_no_command_makes_a_default_rule_go_back_for_ever() -> None:
+    # Each number could be read in four ways, which is 4**200 in all.
+    assert intercept("echo " + ">&1111 " * 200, DEFAULT, tools=TOOLS) is None
+    found = intercept("echo " + ">&1111 " * 200 + "> f", DEFAULT, tools=TOOLS)
+    assert found is not None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "flags", "command", "expected"),
+    [
+        ("^curl ", "", "curl x", True),
+        ("^curl ", "", "echo '\ncurl x'", False),
+        ("^curl ", "m", "echo '\ncurl x'", True),
+        ("^CURL", "i", "curl x", True),
+        ("^CURL", "", "curl x", False),
+        ("a.b", "", "echo 'a\nb'", False),
+        ("a.b", "s", "echo 'a\nb'", True),
+        (r"a\sb", "", "echo 'a\nb'", True),
+        (r"(?s)a.b'$", "i", "echo 'a\nB'", True),
+        ("x'$", "", "echo 'x'\ntrue", True),
+    ],
+)
+def test_a_rule_of_one_s_own_means_what_it_says(pattern: str, flags: str, command: str, expected: bool) -> None:
+    interceptor = compile_rules([InterceptRule(pattern, "read", "Use it.", flags)])
+    assert interceptor.warnings == ()
+    assert (intercept(command, interceptor, tools=TOOLS) is not None) == expected
+
+
+def test_a_default_rule_may_be_copied_with_a_message_of_one_s_own() -> None:
+    copied = [InterceptRule(rule.pattern, rule.tool, "My words.", rule.flags) for rule in DEFAULT_RULES]
+    assert compile_rules(copied).warnings == ()

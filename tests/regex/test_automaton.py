@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 
 import pytest
@@ -85,3 +86,33 @@ def test_every_state_of_a_progress_bar_is_seen() -> None:
 def test_a_prompt_without_line_end_matches_once_the_output_pauses() -> None:
     watch = RegexWatch("Password: $")
     assert (watch.feed(b"Password: "), watch.pause()) == (False, True)
+
+
+@pytest.mark.parametrize("flags", ["", "i", "m", "s", "ims"])
+def test_whole_text_is_searched_as_the_standard_library_does(flags: str) -> None:
+    chance = random.Random(flags)
+    pieces = [
+        "a",
+        "b",
+        "A",
+        ".",
+        "^",
+        "$",
+        r"\s",
+        r"\b",
+        r"\n",
+        "[^a]",
+        "(a|b)",
+        "(?:a.)*",
+        "a+",
+        "b?",
+        "(?i:a)",
+        "a{1,2}",
+    ]
+    options = sum({"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}[flag] for flag in flags)
+    for _ in range(3000):
+        source = "".join(chance.choices(pieces, k=chance.randint(1, 5)))
+        # Without a newline at the end, before which `$` is true too for the standard library.
+        text = "".join(chance.choices("abAB \n_", k=chance.randint(0, 8))).rstrip("\n")
+        expected = re.search(source, text, options) is not None
+        assert (Regex(source, flags).find(text) >= 0) == expected, (source, text)

@@ -14,12 +14,16 @@ from nacre.errors import InterceptedError, InvalidRequestError
 from nacre.planning.urls import UrlRouter, expand_command, expand_value
 from nacre.policy.interceptor import intercept
 from nacre.policy.interceptor_file import interceptor_of
+from nacre.regex.automaton import RegexWorkError
 from nacre.request import Lifted, ShellRequest
 from nacre.script.rewrite import lift_cd, trailing_window
 from nacre.settings import Settings
 
 SHORTEST_SECONDS, LONGEST_SECONDS = 1.0, 3600.0
 NO_TERMINAL = "pty was asked for, but there is no terminal here: the command runs with pipes"
+TOO_MUCH_WORK = (
+    "the rules of policy.interceptor_file take too much work on this command and were left aside; use simpler patterns"
+)
 _JOINT = re.compile(r"\s*(\|&?)\s*")
 
 
@@ -44,7 +48,11 @@ def normalise(
     if settings.policy.interceptor:
         interceptor = interceptor_of(settings.policy.interceptor_file)
         warnings = interceptor.warnings
-        better = intercept(request.command, interceptor, tools=tools, without_cd=script)
+        try:
+            better = intercept(request.command, interceptor, tools=tools, without_cd=script)
+        except RegexWorkError:
+            # A better tool is advice, and no reason not to run the command.
+            better, warnings = None, (*warnings, TOO_MUCH_WORK)
         if better is not None:
             raise InterceptedError(better.message, tool=better.tool)
     lifted: Lifted | None = None

@@ -3,13 +3,18 @@
 The rules are regular expressions over the beginning of a command, matched on the whole command and on each flat
 fragment that does not read a pipe. A rule counts only when the tool it suggests exists. A pattern that does not
 compile is left out and reported in `warnings`, never silently.
+
+A project may name the file of the rules, so their patterns run on the engine that takes linear time, and all searches
+for one command share a budget. Only the default rules need, and have, lookahead and back references.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from nacre.regex.automaton import Budget, Regex, shortened
+from nacre.regex.syntax import RegexSyntaxError
 from nacre.script.fragments import fragments, without_assignments
 
 
@@ -32,17 +37,21 @@ class Interception:
     """The whole text for the model: `Blocked: …`, a blank line, the command."""
 
 
+Search = Callable[[str, Budget], bool]
+"""Whether a pattern is found in a text; what it costs is taken off the budget."""
+
+
 @dataclass(frozen=True, slots=True)
 class Interceptor:
     """Compiled rules, and what was wrong with those that did not compile."""
 
-    rules: tuple[tuple[re.Pattern[str], InterceptRule], ...]
+    rules: tuple[tuple[Search, InterceptRule], ...]
     warnings: tuple[str, ...]
 
 
 _QUIET_TARGET: Final = r"(?P<quote{n}>['\"]?)/dev/(?:null|tty|stdout|stderr)(?P=quote{n})(?=[\s;|&]|$)"
 _UNQUOTED: Final = (
-    r"(?:[^'\"\\>]|\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"|>&\s*[\d-]+|>{1,2}\|?\s*" + _QUIET_TARGET.format(n=1) + r")*"
+    r"(?:[^'\"\\>]|\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"|>&\s*[\d-]++|>{1,2}\|?\s*" + _QUIET_TARGET.format(n=1) + r")*"
 )
 
 DEFAULT_RULES: Final = (
@@ -101,18 +110,32 @@ The tools that search contents and names have two common names each; whichever t
 
 def compile_rules(rules: Sequence[InterceptRule] = DEFAULT_RULES) -> Interceptor:
     """Compile rules; those with a bad pattern end up in `warnings`."""
-    compiled: list[tuple[re.Pattern[str], InterceptRule]] = []
+    compiled: list[tuple[Search, InterceptRule]] = []
     warnings: list[str] = []
     for rule in rules:
-        flags = (re.IGNORECASE if "i" in rule.flags else 0) | (re.DOTALL if "s" in rule.flags else 0)
-        flags |= re.MULTILINE if "m" in rule.flags else 0
         try:
-            compiled.append((re.compile(rule.pattern, flags), rule))
-        except (re.error, OverflowError, RecursionError) as exc:
+            compiled.append((_search(rule), rule))
+        except RegexSyntaxError as error:
             warnings.append(
-                f"interceptor rule for {rule.tool!r} is left out, its pattern is broken: {exc} in {rule.pattern!r}"
+                f"interceptor rule for {rule.tool!r} is left out: its pattern {shortened(rule.pattern)!r} {error}"
             )
     return Interceptor(tuple(compiled), tuple(warnings))
+
+
+_OWN: Final = frozenset((rule.pattern, rule.flags) for rule in DEFAULT_RULES)
+
+
+def _search(rule: InterceptRule) -> Search:
+    if (rule.pattern, rule.flags) in _OWN:
+        own = re.compile(rule.pattern, re.DOTALL if "s" in rule.flags else 0)
+        return lambda text, budget: own.search(text) is not None
+    regex = Regex(rule.pattern, rule.flags)
+
+    def search(text: str, budget: Budget) -> bool:
+        budget.spend(len(text))
+        return regex.find(text, budget=budget) >= 0
+
+    return search
 
 
 def intercept(
@@ -121,14 +144,18 @@ def intercept(
     """The tool that should be used instead of this command, or None.
 
     `without_cd` is the command after its leading `cd x &&` was lifted, if it was; the message quotes the original.
+
+    Raises:
+        RegexWorkError: the patterns of a file take too much work on this command.
     """
+    budget = Budget()
     candidates = _candidates(command)
     if without_cd is not None and without_cd != command:
         candidates += _candidates(without_cd)
-    for pattern, rule in interceptor.rules:
+    for search, rule in interceptor.rules:
         if rule.tool not in tools:
             continue
-        if any(pattern.search(candidate) for candidate in candidates):
+        if any(search(candidate, budget) for candidate in candidates):
             return Interception(rule.tool, f"Blocked: {rule.message}\n\n{command}")
     return None
 

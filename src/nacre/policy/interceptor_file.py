@@ -6,8 +6,9 @@
     message = "Use the fetch tool."
     flags = "i"          # optional: i, m, s
 
-A pattern that does not compile is left out, and said aloud. So is a file that cannot be used: a better tool is advice,
-not a protection, and a project may name the file, so nothing that is wrong with it keeps a command from running.
+A pattern that does not compile, or that cannot be matched in linear time, is left out, and said aloud. So is a file
+that cannot be used: a better tool is advice, not a protection, and a project may name the file, so nothing that is
+wrong with it keeps a command from running.
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ import tomllib
 from nacre.errors import ConfigError
 from nacre.policy.interceptor import Interceptor, InterceptRule, compile_rules
 from nacre.regular_file import read_regular_text
+
+# What a project may make us compile.
+MOST_BYTES = 64 * 1024
+MOST_RULES = 100
 
 _KEYS = {"pattern", "tool", "message", "flags"}
 
@@ -45,7 +50,7 @@ def _defaults() -> Interceptor:
 
 @functools.lru_cache(maxsize=8)
 def _compiled(path: str, stamp: int) -> Interceptor:
-    text = read_regular_text(path)
+    text = read_regular_text(path, most_bytes=MOST_BYTES)
     try:
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -53,6 +58,8 @@ def _compiled(path: str, stamp: int) -> Interceptor:
     rules = document.get("rule", [])
     if not isinstance(rules, list) or set(document) - {"rule"}:
         raise ConfigError(f"{path}: it holds [[rule]] tables and nothing else", source=path)
+    if len(rules) > MOST_RULES:
+        raise ConfigError(f"{path}: it has {len(rules)} rules; at most {MOST_RULES} are read", source=path)
     return compile_rules([_rule(table, f"{path}: rule {number}") for number, table in enumerate(rules, start=1)])
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Final, Literal
 
 from nacre.regex.literals import Fixed, literal_prefix, needed
-from nacre.regex.syntax import Accept, Assert, Split, Take, assemble, parse
+from nacre.regex.syntax import Accept, Assert, Split, Take, assemble, flags_of, parse
 
 # About a megabyte of remembered steps; then all are forgotten.
 MOST_STEPS = 10_000
@@ -43,6 +43,10 @@ class Budget:
     def __init__(self) -> None:
         self.left = FIRST_WORK
 
+    def spend(self, characters: int) -> None:
+        """Take off what a walk over text of this length costs, also where every step is known."""
+        self.left -= characters // CHARACTERS_PER_WORK + 1
+
     def earn(self, characters: int) -> None:
         """Add what text of this length allows; a budget that is spent stays so."""
         if self.left > 0:
@@ -66,12 +70,16 @@ class State(dict[str, "State"]):
 
 
 class Regex:
-    """An expression, ready to be searched for in lines."""
+    """An expression, ready to be searched for in lines, or, with flags, in a whole text that holds newlines."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, flags: str | None = None) -> None:
         """Raise RegexSyntaxError for an expression that cannot be used."""
         self.source = source
-        tree = parse(source)
+        self._lines = flags is None
+        if flags is not None:
+            flags = flags_of(source, flags)
+        self._every_line = flags is None or "m" in flags
+        tree = parse(source, flags)
         self._program = assemble(tree)
         self._classes = [_class(one) if isinstance(one, Take) else None for one in self._program]
         self._start = self._closure([0])
@@ -99,7 +107,7 @@ class Regex:
         if state.matched:
             return state, pos
         lines = text.find("\n", pos) + 1
-        if self._hint is None or not lines:
+        if self._hint is None or not lines or not self._lines:
             return self._walk(state, text, pos, len(text))
         # Whole lines need a look only where they hold what every match holds.
         state, end = self._walk(state, text, pos, lines)
@@ -149,7 +157,7 @@ class Regex:
         takers, matched = self._resolve(state, character)
         if matched:
             after = self._state(frozenset(), "other", matched=True)
-        elif character == "\n":
+        elif character == "\n" and self._lines:
             after = self.begin
         else:
             reached = [place + 1 for place in takers if self._takes(place, character)]
@@ -178,11 +186,11 @@ class Regex:
         return state
 
     def _idle_behind(self, character: str) -> State:
-        return self._state(self._start, "start" if character == "\n" else self._kind(character))
+        return self._state(self._start, self._kind(character))
 
     def _kind(self, character: str) -> Before:
         # Where nothing looks back, states need not differ by what came before.
-        if not self._looks_back:
+        if not self._looks_back or (character == "\n" and self._every_line):
             return "start"
         return "word" if character.isalnum() or character == "_" else "other"
 
@@ -229,7 +237,7 @@ class Regex:
         if one.anchor == "^":
             return before == "start"
         if one.anchor == "$":
-            return following is None or following == "\n"
+            return following is None or (following == "\n" and self._every_line)
         word_follows = following is not None and (following.isalnum() or following == "_")
         return ((before == "word") != word_follows) == (one.anchor == "b")
 

@@ -72,8 +72,16 @@ class Choice:
 Node = Take | Assert | Repeat | Sequence | Choice
 
 
-def parse(source: str) -> Node:
-    """Read an expression.
+def flags_of(source: str, given: str) -> str:
+    """The flags of an expression for a whole text: those given, and those that it begins with."""
+    own = _GLOBAL_FLAGS.match(source)
+    return given + (own[1] if own else "")
+
+
+def parse(source: str, flags: str | None = None) -> Node:
+    """Read an expression: one for lines, or, with flags, one for a whole text.
+
+    In a whole text a class may take a newline, with the flag s a dot too; the flag m gives `^` and `$` each line.
 
     Raises:
         RegexSyntaxError: with the reason as a sentence's end.
@@ -84,7 +92,7 @@ def parse(source: str) -> Node:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             re.compile(source)
-            return _Parser(source).read()
+            return _Parser(source, flags).read()
     except re.error as error:
         raise RegexSyntaxError(f"is not a regular expression: {error}") from error
     except (OverflowError, RecursionError) as error:
@@ -153,16 +161,19 @@ _ANCHORS: dict[str, Anchor] = {r"\b": "b", r"\B": "B", r"\A": "^", r"\Z": "$"}
 class _Parser:
     """Reads an expression that `re` has accepted."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, flags: str | None) -> None:
         self.source = source
         self.pos = 0
-        self.ignore_case = False
+        self.ignore_case = "i" in (flags or "")
+        self.dot = "(?s:.)" if "s" in (flags or "") else "."
+        self.whole = flags is not None
+        self.every_line = "m" in (flags or "")
 
     def read(self) -> Node:
         if flags := _GLOBAL_FLAGS.match(self.source):
             if "x" in flags[1]:
                 raise RegexSyntaxError("uses the flag x, which is not supported")
-            self.ignore_case = "i" in flags[1]
+            self.ignore_case = self.ignore_case or "i" in flags[1]
             self.pos = flags.end()
         return self._choice()
 
@@ -220,13 +231,15 @@ class _Parser:
         self.pos += 1
         if character in "^$":
             return Assert("^" if character == "^" else "$")
-        return Take("." if character == "." else re.escape(character), self.ignore_case)
+        return Take(self.dot if character == "." else re.escape(character), self.ignore_case)
 
     def _escape(self) -> Node:
         found = _ESCAPE.match(self.source, self.pos)
         assert found is not None
         if (anchor := _ANCHORS.get(found[0])) is not None:
             self.pos = found.end()
+            if self.every_line and anchor in "^$":
+                raise RegexSyntaxError(f"uses {found[0]} with the flag m, which is not supported")
             return Assert(anchor)
         if found[0][1] in "123456789" and len(found[0]) == 2:
             raise RegexSyntaxError(f"uses the back reference {found[0]}, which is not supported")
@@ -244,6 +257,8 @@ class _Parser:
         if self.source.startswith("?", found.end()):
             spelled = self.source[self.pos : self.pos + 4]
             raise RegexSyntaxError(f"uses {spelled}…: lookaround, conditions and atomic groups are not supported")
+        if self.whole and {"m", "s"} & {*(found[1] or ""), *(found[2] or "")}:
+            raise RegexSyntaxError(f"uses {found[0]}…: the flags m and s are supported for the whole of it only")
         self.pos = found.end()
         outside = self.ignore_case
         self.ignore_case = (outside or "i" in (found[1] or "")) and "i" not in (found[2] or "")
