@@ -184,6 +184,21 @@ async def test_a_killed_keeper_costs_its_job_alone(bench: Workbench) -> None:
         assert await say(tool, "echo $$") == str(shell)
 
 
+async def test_a_killed_runner_of_a_session_makes_what_it_ends_lost(bench: Workbench) -> None:
+    """The warden kills what the runner was the subreaper of; no exit status of the job's own is known."""
+    async with bench.tool() as tool:
+        shell = int(await say(tool, "echo $$"))
+        pid = int(await say(tool, "sleep 300 & echo $!"))
+        runner, keeper = int(children.stat_fields(shell)[1]), bench.jobs.get("bg_1").record["runnerPid"]
+        assert int(children.stat_fields(keeper)[1]) == runner
+        os.kill(runner, signal.SIGKILL)
+        await gone(pid, shell)
+        job = await bench.ended("bg_1")
+        assert (job.state, job.record["reason"]) == ("lost", "lost: its runner was killed, its exit status is unknown")
+        assert (job.record["exitCode"], job.record["signal"]) == (None, None)
+        await gone(keeper)
+
+
 async def test_where_no_job_can_be_had_the_process_and_the_shell_go_on(bench: Workbench) -> None:
     async with bench.tool(Settings(jobs=JobSettings(max_jobs=1))) as tool:
         one, shell = map(int, (await say(tool, "sleep 300 & echo $! $$")).split())

@@ -199,6 +199,8 @@ def final_state(facts: Record, *, producer: int | None = None) -> Record:
         return common | {"state": "timed_out", "timeout": facts["limit"]}
     if facts["why"] == "terminated":
         return common | {"state": "lost", "reason": f"lost: {record.TERMINATED}"}
+    if facts["why"] == "runner killed":
+        return common | {"state": "lost", "reason": record.RUNNER_KILLED}
     if facts["why"] is not None:
         return common | {"state": "stopped"}
     if "signal" in facts:

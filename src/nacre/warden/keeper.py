@@ -61,6 +61,8 @@ class Keeper:
         self._leader = 0
         self._leader_handle = -1
         self._status: int | None = None
+        self._told = False
+        """Whether the status came from the runner, and not from the kernel."""
         self._status_by: float | None = None
         """Until when the leader's status is waited for."""
         self._job: Job | None = None
@@ -79,6 +81,7 @@ class Keeper:
     def follow(self, leader: int, status: int | None) -> None:
         """Watch the processes of the job from now on; the leader's status is the job's, if it is not known already."""
         self._leader, self._status = leader, status
+        self._told = status is not None
         try:
             self._leader_handle = os.pidfd_open(leader)
         except OSError:
@@ -184,12 +187,13 @@ class Keeper:
         """The statuses of processes that the runner has collected."""
         data = self._link.recv(STATUS.size * 256)
         if not data:
-            # The warden ends all that a killed runner was the subreaper of; this process tells the end of its job.
+            # The warden ends all that a killed runner was the subreaper of; this process records the end of its job.
             self._poll.unregister(self._link)
             return
         for pid, status in STATUS.iter_unpack(data[: len(data) - len(data) % STATUS.size]):
             if pid == self._leader and self._status is None:
                 self._status = status
+                self._told = True
 
     # Time and death.
 
@@ -236,9 +240,18 @@ class Keeper:
             finally:
                 os.close(handle)
 
+    def _ended_with_runner(self) -> bool:
+        """Whether the job was, or may have been, killed only because the session's runner was.
+
+        A status that the runner has told is the job's own. So is one that the warden does not cause.
+        """
+        return os.getppid() != self._runner and not self._told and self._status in (None, signal.SIGKILL)
+
     def _facts(self) -> Message:
         facts: Message = {"pid": self._leader, "why": self._why, "forced": self._killed, "limit": None}
-        if self._status is not None:
+        if self._why is None and self._ended_with_runner():
+            facts["why"] = "runner killed"
+        elif self._status is not None:
             code = os.waitstatus_to_exitcode(self._status)
             facts |= {"code": code} if code >= 0 else {"signal": -code}
         return facts

@@ -98,14 +98,14 @@ def is_alive(found: Record) -> bool:
 def lost_state(directory: str, found: Record) -> Record:
     """What the record of a job says whose end no runner can tell any more."""
     rebooted = found.get("bootId") != children.boot_id()
-    reason = "lost: the machine was restarted" if rebooted else "lost: its runner was killed"
+    reason = "lost: the machine was restarted, its exit status is unknown" if rebooted else record.RUNNER_KILLED
     try:
         size = os.stat(os.path.join(directory, record.OUTPUT)).st_size
     except FileNotFoundError:
         size = 0
     return {
         "state": "lost",
-        "reason": f"{reason}, its exit status is unknown",
+        "reason": reason,
         "endedAt": time.time(),
         "outputBytes": size,
     }

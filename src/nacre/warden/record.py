@@ -33,6 +33,8 @@ FIRST_BYTES = 1024
 RESERVE_BYTES = 4096
 # Asks a job's runner to stop it. Not SIGTERM, which others send too.
 STOP_SIGNAL = signal.SIGUSR1
+# Of a job whose runner was killed.
+RUNNER_KILLED = "lost: its runner was killed, its exit status is unknown"
 # Of a command whose runner was sent a SIGTERM.
 TERMINATED = "another process sent SIGTERM to its runner, which stopped the command"
 
