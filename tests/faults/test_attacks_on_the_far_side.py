@@ -137,9 +137,9 @@ async def test_killed_runner_of_a_job_makes_it_lost_with_its_output_and_ends_it(
     contract, arguments = JOBS[how]
     script = f"echo up; (setsid sleep {sleeper} &); sleep 0.2; kill -9 $PPID; sleep {sleeper}"
     job_id = await started(contract, script, **arguments)
-    await gone(sleeper)
     job = await asyncio.to_thread(ended, home, job_id)
     assert job.state == "lost"
+    await gone(sleeper)
     text = job.output_file.read_text(encoding="utf-8")
     assert text.startswith("up\n")
     assert text.count("[background process ") == (contract == "modes")
@@ -240,9 +240,10 @@ def test_shell_of_a_session_dies_with_the_last_of_our_processes(sleeper: str) ->
         end(pid)
 
 
-async def test_terminated_runner_says_so_and_not_that_it_was_asked(sleeper: str) -> None:
-    result = await run(f"echo up; kill -TERM $PPID; sleep {sleeper}", timeout=20)
-    assert result.outcome == Lost("another process sent SIGTERM to its runner, which stopped the command")
+@pytest.mark.parametrize("name", ["TERM", "USR1"])
+async def test_runner_that_is_sent_a_signal_says_so_and_not_that_it_was_asked(sleeper: str, name: str) -> None:
+    result = await run(f"echo up; kill -{name} $PPID; sleep {sleeper}", timeout=20)
+    assert result.outcome == Lost(f"another process sent SIG{name} to its runner, which stopped the command")
     assert result.text == "up\n"
     assert with_argument(sleeper) == []
 

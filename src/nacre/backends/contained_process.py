@@ -23,7 +23,7 @@ from nacre.command import SIDE_FD, Command
 from nacre.errors import BackendUnavailableError, StartError
 from nacre.process import SIDE, Ending, Listener, Survivor
 from nacre.warden import wire
-from nacre.warden.record import TERMINATED
+from nacre.warden.record import SIGNALLED
 
 # How long the far side may take to answer a question about a finished command.
 ANSWER_SECONDS = 1.0
@@ -230,20 +230,20 @@ class ContainedProcess:
         # What the command wrote before it ended is in the pipe already: it belongs before the exit.
         self.drain()
         why = message["why"]
-        terminated = why == "terminated"
+        signalled = SIGNALLED.get(why)
         self._listener.exited(
             Ending(
                 pid=message["pid"],
-                code=None if terminated else message.get("code"),
-                signal=None if terminated else message.get("signal"),
-                why="timeout" if why == "timeout" else None if why is None or terminated else "stop",
+                code=message.get("code") if signalled is None else None,
+                signal=message.get("signal") if signalled is None else None,
+                why="timeout" if why == "timeout" else None if why is None or signalled is not None else "stop",
                 forced=message["forced"],
                 stages=tuple(message.get("stages", ())),
                 refused=tuple(message.get("refused", ())),
                 out_of_memory=message.get("outOfMemory", False),
                 left=message["left"],
                 unkillable=tuple(_survivor(entry) for entry in message.get("unkillable", ())),
-                lost=TERMINATED if terminated else None,
+                lost=signalled,
             )
         )
 

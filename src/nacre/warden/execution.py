@@ -18,6 +18,7 @@ from nacre.warden.channel import Channel
 from nacre.warden.job import Job
 from nacre.warden.keeper import STATUS, Keeper
 from nacre.warden.memory import MemoryWatch
+from nacre.warden.record import STOP_SIGNAL
 from nacre.warden.start import Start
 
 TYPE_CHECKING = False
@@ -78,7 +79,7 @@ class Execution:
         """When a spare that nobody has used is given up; its caller stops using it well before."""
         self._grace = 0.0
         self._why: str | None = None
-        """Why it is being stopped: timeout, stop, terminated, caller gone; None while it is not."""
+        """Why it is being stopped: timeout, stop, caller gone, idle, the name of a signal; None while it is not."""
         self._asked: set[int] = set()
         """The processes that were there, and were asked to end, when the ladder began."""
         self._stop_requested: str | None = None
@@ -332,6 +333,9 @@ class Execution:
         """Stop it at the next turn of the loop: safe from a signal handler, which may interrupt any line here."""
         if self._keeper is not None:
             self._keeper.request_stop(why)
+        elif why == "stop" and self._job is None:
+            # Only a job is stopped by a signal; the caller of another command says it on the socket.
+            why = STOP_SIGNAL.name
         self._stop_requested = why
 
     def _stop(self, why: str) -> None:

@@ -197,8 +197,8 @@ def final_state(facts: Record, *, producer: int | None = None) -> Record:
     common = {"exitCode": None, "signal": None, "signalName": None, "stages": facts.get("stages", [])}
     if facts["why"] == "timeout":
         return common | {"state": "timed_out", "timeout": facts["limit"]}
-    if facts["why"] == "terminated":
-        return common | {"state": "lost", "reason": f"lost: {record.TERMINATED}"}
+    if facts["why"] in record.SIGNALLED:
+        return common | {"state": "lost", "reason": f"lost: {record.SIGNALLED[facts['why']]}"}
     if facts["why"] == "runner killed":
         return common | {"state": "lost", "reason": record.RUNNER_KILLED}
     if facts["why"] is not None:

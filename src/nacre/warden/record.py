@@ -35,8 +35,11 @@ RESERVE_BYTES = 4096
 STOP_SIGNAL = signal.SIGUSR1
 # Of a job whose runner was killed.
 RUNNER_KILLED = "lost: its runner was killed, its exit status is unknown"
-# Of a command whose runner was sent a SIGTERM.
-TERMINATED = "another process sent SIGTERM to its runner, which stopped the command"
+# Why a command was stopped that no caller asked to stop: the name of a signal that its runner was sent, and the words.
+SIGNALLED = {
+    name: f"another process sent {name} to its runner, which stopped the command"
+    for name in ("SIGTERM", STOP_SIGNAL.name)
+}
 
 
 def write(directory: str, record: Record, *, by: str = RESERVE) -> None:

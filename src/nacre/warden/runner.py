@@ -130,7 +130,7 @@ def terminate(*_: object) -> None:
     """What SIGTERM does, which nacre never sends to a runner: the command ends, and the reason is told."""
     if _current is None:
         os._exit(128 + signal.SIGTERM)
-    _current.request_stop("terminated")
+    _current.request_stop("SIGTERM")
 
 
 def _execute(execution: Execution) -> bool:
