@@ -100,6 +100,20 @@ async def test_killed_runner_is_lost_with_its_output_and_its_command_ends(
     await gone(sleeper)
 
 
+async def test_warden_goes_on_after_words_of_a_command_in_the_pipes_of_its_runner(sleeper: str) -> None:
+    """Root may open the descriptors of any process: what comes there is not the word of a runner."""
+    words = r"printf 'garbage\0x y\0' >"
+    script = f'for f in /proc/$PPID/fd/*; do timeout 0.1 bash -c "{words} $f"; done 2>/dev/null; kill -9 $PPID; sleep'
+    async with asyncio.timeout(20):
+        assert isinstance((await run(f"{script} {sleeper}", timeout=20)).outcome, Lost)
+        pid = int((await run("echo $PPID")).text)
+        zygote = int(children.stat_fields(pid)[1])
+        assert isinstance((await run(f"{script} {sleeper}", timeout=20)).outcome, Lost)
+        await gone(sleeper)
+    assert children.command_line(zygote) == ["nacre-warden"]
+    assert alive(zygote)
+
+
 async def started(contract: str, command: str, **arguments: Any) -> str:
     """The id of a job."""
     async with Tool(contract) as tool:
@@ -135,7 +149,9 @@ async def test_killed_runner_of_a_job_makes_it_lost_with_its_output_and_ends_it(
     how: str, home: Path, sleeper: str
 ) -> None:
     contract, arguments = JOBS[how]
-    script = f"echo up; (setsid sleep {sleeper} &); sleep 0.2; kill -9 $PPID; sleep {sleeper}"
+    # What is still in the pipe is lost with the runner.
+    copied = f"until grep -q up {home}/jobs/bg_1/output; do sleep 0.01; done"
+    script = f"echo up; (setsid sleep {sleeper} &); {copied}; kill -9 $PPID; sleep {sleeper}"
     job_id = await started(contract, script, **arguments)
     job = await asyncio.to_thread(ended, home, job_id)
     assert job.state == "lost"
@@ -150,8 +166,9 @@ async def test_killed_runner_of_a_job_is_told_in_its_file_without_any_nacre_that
 ) -> None:
     """An agent reads the file of a `modes` job with `cat`."""
     job_id = await started("modes", f"echo up; sleep {sleeper}", mode="background")
-    await asyncio.to_thread(eventually, lambda: with_argument(sleeper), "the job")
     job = JobTable(home).get(job_id)
+    # What is still in the pipe is lost with the runner.
+    await asyncio.to_thread(eventually, lambda: job.output_file.read_bytes() == b"up\n", "the job's output")
     os.kill(job.record["runnerPid"], signal.SIGKILL)
     line = "[background process error: lost: its runner was killed, its exit status is unknown]\n"
     text = await asyncio.to_thread(
@@ -250,8 +267,9 @@ async def test_runner_that_is_sent_a_signal_says_so_and_not_that_it_was_asked(sl
 
 async def test_terminated_runner_of_a_job_says_so_in_the_record(home: Path, sleeper: str) -> None:
     job_id = await started("modes", f"echo up; sleep {sleeper}", mode="background")
-    await asyncio.to_thread(eventually, lambda: with_argument(sleeper), "the job")
-    os.kill(JobTable(home).get(job_id).record["runnerPid"], signal.SIGTERM)
+    job = JobTable(home).get(job_id)
+    await asyncio.to_thread(eventually, lambda: job.output_file.read_bytes() == b"up\n", "the job's output")
+    os.kill(job.record["runnerPid"], signal.SIGTERM)
     job = await asyncio.to_thread(ended, home, job_id)
     reason = "lost: another process sent SIGTERM to its runner, which stopped the command"
     assert (job.state, job.record["reason"]) == ("lost", reason)

@@ -48,7 +48,9 @@ def settle_job_of(runner: int) -> None:
         while data := os.read(_reader, 65536):
             for entry in data.split(b"\0")[:-1]:
                 pid, _, path = entry.partition(b" ")
-                _jobs[int(pid)] = os.fsdecode(path)
+                # A command with the rights of root can write here too, by way of /proc.
+                if pid.isdigit():
+                    _jobs[int(pid)] = os.fsdecode(path)
     except BlockingIOError:
         pass  # that was all
     directory = _jobs.pop(runner, None)
