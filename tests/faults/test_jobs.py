@@ -275,7 +275,7 @@ async def test_case_77_readers_that_follow_a_growing_output_see_each_byte_once(h
 
 async def test_case_78_stopping_what_does_not_run_signals_nothing_and_says_so(home: Path, tmp_path: Path) -> None:
     await start("exit 3", tmp_path)
-    await asyncio.to_thread(ended, home)
+    await asyncio.to_thread(eventually, lambda: JobTable(home).get("bg_1").record.get("closed"), "the end of bg_1")
     before = JobTable(home).get("bg_1").record
     reply = await Tool("job").call({"cancel": ["bg_1", "bg_99", "../..", str(os.getpid())]})
     assert reply.details["cancelled"] == [

@@ -220,14 +220,14 @@ held = threading.Event()
 done = threading.Event()
 
 def hold():
-    logging._acquireLock()
+    logging._lock.acquire()
     threading.main_thread()
     import _imp
     _imp.acquire_lock()
     held.set()
     done.wait()
     _imp.release_lock()
-    logging._releaseLock()
+    logging._lock.release()
 
 import nacre.running, nacre.engine
 nacre.run_sync("true") if sys.argv[1] == "warm" else None
