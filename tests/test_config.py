@@ -308,6 +308,28 @@ def test_a_project_cannot_loosen_a_protection_and_its_user_can(
     )
 
 
+@pytest.mark.parametrize(
+    ("key", "most"),
+    [("execution.grace_seconds", 5), ("execution.spares", 8), ("output.artifact_cap_bytes", 64 * 1024 * 1024)],
+)
+def test_a_project_may_set_less_but_not_more_of_what_a_promise_needs(
+    environ: dict[str, str], project: Path, key: str, most: int
+) -> None:
+    section, _, name = key.partition(".")
+    path = write(project, f"[{section}]\n{name} = {most}\n")
+    loaded = config.load(environ, cwd=str(project)).settings
+    assert (getattr(getattr(loaded, section), name), loaded.notices) == (most, ())
+    write(project, f"[{section}]\n{name} = {most + 1}\n")
+    (notice,) = config.load(environ, cwd=str(project)).settings.notices
+    assert notice == (
+        f"the project's settings are left aside as a whole: {path}:2: {key} is {most + 1}, and more than {most} "
+        "loosens a protection, so a project's file cannot set it; put it in your own nacre.toml or the environment"
+    )
+    path.unlink()
+    write_user(environ, f"[{section}]\n{name} = {most + 1}\n")
+    assert getattr(getattr(config.load(environ, cwd=str(project)).settings, section), name) == most + 1
+
+
 def test_a_project_may_set_what_loosens_nothing(environ: dict[str, str], project: Path) -> None:
     write(project, "[execution]\ntimeout_seconds = 5\n")
     assert config.load(environ, cwd=str(project)).settings.execution.timeout_seconds == 5.0

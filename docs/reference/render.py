@@ -10,8 +10,9 @@ import argparse
 import dataclasses
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from nacre import config
 from nacre.cli import VERBS
@@ -86,6 +87,11 @@ def _spelling(action: argparse.Action) -> str:
     return f"{names} {action.metavar or choices or action.dest.upper()}"
 
 
+def _project_may(metadata: Mapping[str, Any]) -> str:
+    most = metadata["project_most"]
+    return "no" if metadata["loosens"] else "yes" if most is None else f"at most {most:.15g}"
+
+
 def render_settings() -> str:
     parts = [SETTINGS]
     defaults = Settings()
@@ -103,7 +109,7 @@ def render_settings() -> str:
                 "unset" if default is None else f"`{json.dumps(default)}`",
                 config.accepted(key),
                 field.metadata["doc"],
-                "no" if field.metadata["loosens"] else "yes",
+                _project_may(field.metadata),
             ]
             lines.append(f"| {' | '.join(map(_cell, cells))} |")
         parts.append("\n".join(lines) + "\n")

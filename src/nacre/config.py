@@ -222,7 +222,16 @@ def _read(path: str, *, trusted: bool) -> _Found:
                     source=path,
                     key=key,
                 )
-            found[key] = (_checked(value, known[key], f"{place}: {key}", source=path), path)
+            checked = _checked(value, known[key], f"{place}: {key}", source=path)
+            most = known[key].metadata["project_most"]
+            if not trusted and most is not None and checked > most:
+                raise ConfigError(
+                    f"{place}: {key} is {shown(value)}, and more than {most:.15g} loosens a protection, so a project's "
+                    "file cannot set it; put it in your own nacre.toml or the environment",
+                    source=path,
+                    key=key,
+                )
+            found[key] = (checked, path)
     return found
 
 

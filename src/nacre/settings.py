@@ -16,13 +16,14 @@ MIB = 1024 * KIB
 GIB = 1024 * MIB
 
 
-def _setting(default: Any, doc: str, *, loosens: bool = False) -> Any:
+def _setting(default: Any, doc: str, *, loosens: bool = False, project_most: float | None = None) -> Any:
     """A field with its explanation.
 
     One that can loosen a protection, or reach what other projects keep in the state directory (an audit log of no
-    size, jobs that are forgotten at once), is not taken from a project's file.
+    size, jobs that are forgotten at once), is not taken from a project's file. Of another, more than `project_most`
+    would loosen a promise: when a call comes back, or what it may use up.
     """
-    return field(default=default, metadata={"doc": doc, "loosens": loosens})
+    return field(default=default, metadata={"doc": doc, "loosens": loosens, "project_most": project_most})
 
 
 def _check_head(head_bytes: int, cap_bytes: int, key: str, cap: str) -> None:
@@ -38,15 +39,19 @@ class ExecutionSettings:
         loosens=True,
     )
     grace_seconds: float | None = _setting(
-        None, "seconds between TERM and KILL; unset leaves it to the contract (5, modes 15)"
+        None, "seconds between TERM and KILL; unset leaves it to the contract (5, modes 15)", project_most=5.0
     )
-    spares: int = _setting(2, "shells started in advance for the next calls; 0 starts each when it is asked for")
+    spares: int = _setting(
+        2, "shells started in advance for the next calls; 0 starts each when it is asked for", project_most=8
+    )
     timeout_seconds: float = _setting(300.0, "limit of a command where the call names none (workspace, run)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputSettings:
-    artifact_cap_bytes: int = _setting(64 * MIB, "largest artifact: its first bytes and its newest ones are kept")
+    artifact_cap_bytes: int = _setting(
+        64 * MIB, "largest artifact: its first bytes and its newest ones are kept", project_most=64 * MIB
+    )
     artifact_head_bytes: int = _setting(8 * MIB, "how many of the first bytes an artifact keeps for good")
     keep: Literal["both", "tail"] = _setting(
         "both", "what a workspace result shows of a large output: its first and last lines, or only the last"
