@@ -185,3 +185,10 @@ def test_the_module_is_light_to_import_and_needs_only_the_standard_library() -> 
     """
     done = subprocess.run([sys.executable, "-SIc", probe], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("around", ["high \ud800", "low \udc80", "\ud800\udc80 żółw"])
+def test_a_text_with_lone_surrogates_is_redacted_and_stays(around: str) -> None:
+    redactor = Redactor({"API_TOKEN": "c2VjcmV0-value-of-a-token"})
+    text = f"{around}c2VjcmV0-value-of-a-token{around}"
+    assert redactor.redact_text(text) == f"{around}[redacted:API_TOKEN]{around}"

@@ -112,8 +112,14 @@ class Redactor:
         if not self._table.forms:
             return text
         one = self.fresh()
-        raw = text.encode("utf-8", "surrogateescape")
-        return (one.feed(raw) + one.flush()).decode("utf-8", "surrogateescape")
+        surrogates = "surrogateescape"
+        try:
+            raw = text.encode("utf-8", surrogates)
+        except UnicodeEncodeError:
+            # A lone surrogate that stands for no byte, as JSON can hold one.
+            surrogates = "surrogatepass"
+            raw = text.encode("utf-8", surrogates)
+        return (one.feed(raw) + one.flush()).decode("utf-8", surrogates)
 
     def _redact(self, text: bytes, *, final: bool = False) -> bytes:
         flat = flat_text(text)
