@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,8 @@ import nacre
 from nacre.contracts.contract import Reply
 from nacre.jobs.polling import poll
 from nacre.jobs.table import JobTable
-from nacre.settings import Settings
+from nacre.output.escapes import strip
+from nacre.settings import EnvironmentSettings, Settings
 from nacre.tool import Tool
 
 VALUE = "not-a-real-token-4711"
@@ -76,6 +80,76 @@ async def test_reads_of_kept_output_show_no_value(tmp_path: Path, home: Path, fo
         reply = await Tool(companion, settings=Settings()).call(arguments)
         assert VALUE not in _everything(reply), arguments
         assert reply.is_error or HIDDEN in reply.text or "poll" in arguments, arguments
+
+
+# What a contract shows as it came: a value that a reader could put together there is hidden all the same.
+ARGUMENTS: dict[str, Callable[[str], dict[str, Any]]] = {
+    "basic": lambda command: {"command": command},
+    "modes": lambda command: {"command": command},
+    "anthropic": lambda command: {"command": command},
+    "openai": lambda command: {"commands": [command]},
+}
+# The stream is searched without these; a text also without the others.
+BROKEN_STREAMS = {name: BROKEN[name] for name in ("colour", "NUL", "UTF-16", "title")} | {
+    "backspace": r"printf 'a not-a-re\bal-token-4711 b\n'"
+}
+
+
+def _is_readable(text: str) -> bool:
+    return VALUE in strip(text)
+
+
+@pytest.mark.parametrize("form", BROKEN)
+@pytest.mark.parametrize("contract", ARGUMENTS)
+async def test_a_text_with_terminal_control_shows_no_value(tmp_path: Path, contract: str, form: str) -> None:
+    settings = Settings(environment=EnvironmentSettings(env_filter="on"))
+    async with Tool(contract, cwd=tmp_path, settings=settings) as tool:
+        reply = await tool.call(ARGUMENTS[contract](BROKEN[form]))
+        cut = await tool.call(ARGUMENTS[contract](f"{BROKEN[form]}; seq 60000"))
+    for answer in (reply, cut):
+        shown = str(answer.json())
+        assert HIDDEN in shown
+        assert not _is_readable(answer.text or "".join(_texts(answer.bare)))
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for part in parts for text in _texts(part)]
+
+
+@pytest.mark.parametrize("form", BROKEN)
+async def test_the_text_of_a_run_shows_no_value(form: str) -> None:
+    result = await nacre.run(BROKEN[form])
+    assert HIDDEN in result.text
+    assert not _is_readable(result.text)
+
+
+@pytest.mark.parametrize("form", BROKEN_STREAMS)
+async def test_neither_the_stream_nor_what_is_kept_of_it_shows_a_value(tmp_path: Path, home: Path, form: str) -> None:
+    def printed(*words: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "nacre", *words], cwd=tmp_path, capture_output=True, timeout=30, check=True
+        )
+        return done.stdout.decode()
+
+    async with Tool("workspace", cwd=tmp_path) as tool:
+        await tool.call({"command": f"{BROKEN_STREAMS[form]}; seq 20000"})
+        started = await tool.call({"command": BROKEN_STREAMS[form], "async": True})
+        job = started.details["async"]["jobId"]
+        await poll(JobTable(home), [job], wait=PATIENCE_SECONDS)
+    shown = [
+        printed("run", "--", BROKEN_STREAMS[form]),
+        printed("jobs", "logs", job),
+        printed("artifacts", "show", "1"),
+        printed("artifacts", "grep", "a", "1"),
+    ]
+    kept = [path.read_bytes() for path in home.rglob("*") if path.is_file()]
+    assert sum(HIDDEN.encode() in data for data in kept) >= 2
+    assert all(HIDDEN in text for text in shown)
+    assert not any(map(_is_readable, shown))
+    assert not any(_is_readable(data.decode("utf-8", "replace")) for data in kept)
 
 
 @pytest.mark.parametrize("contract", ["workspace", "modes"])

@@ -24,6 +24,38 @@ def redacted(text: bytes, **secrets: str) -> bytes:
 
 
 @pytest.mark.parametrize(
+    ("broken", "shown"),
+    [
+        (b"a not-a-\x1b[31mreal-\x1b[0mtoken b", b"a [redacted:T]\x1b[31m\x1b[0m b"),
+        (b"a \x1b[1mn\x1b[0mot-a-real-token\x1b[0m b", b"a \x1b[1m[redacted:T]\x1b[0m\x1b[0m b"),
+        (b"a not-a-\0real-token b", b"a [redacted:T] b"),
+        (b"not-a-real-token\n".replace(b"", b"\0")[1:], b"[redacted:T]\0\n\0"),
+        (b"not-a-re\x1b]0;title\x07al-token", b"[redacted:T]\x1b]0;title\x07"),
+        (b"not-a-re\bal-tok\x7fen", b"[redacted:T]"),
+        # What a broken sequence takes for its end is the first letter for others.
+        (b"\x1b[31not-a-real-token", b"\x1b[31[redacted:T]"),
+        (b"not-a-real-\x1b[31", b"not-a-real-\x1b[31"),
+        (b"not-a-\x1bPreal-token", b"not-a-\x1bPreal-token"),
+    ],
+)
+def test_terminal_control_does_not_hide_a_value(broken: bytes, shown: bytes) -> None:
+    assert redacted(broken, T="not-a-real-token") == shown
+    redactor = Redactor({"T": "not-a-real-token"})
+    bytewise = [redactor.feed(broken[at : at + 1]) for at in range(len(broken))]
+    assert b"".join(bytewise) + redactor.flush() == shown
+
+
+def test_what_is_held_for_a_value_with_control_in_it_stays_small() -> None:
+    redactor = Redactor({"T": "not-a-real-token"})
+    given = shown = 0
+    for chunk in (b"not-a-", *[b"\x1b[0m" * 1000] * 100, b"\x1b]0;", *[b"x" * 1000] * 100):
+        given += len(chunk)
+        shown += len(redactor.feed(chunk))
+        assert given - shown < 80_000
+    assert given - shown < 5000
+
+
+@pytest.mark.parametrize(
     "spelling",
     [
         TOKEN,

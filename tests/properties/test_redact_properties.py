@@ -25,7 +25,8 @@ def streams(draw: st.DrawFn) -> tuple[dict[str, str], bytes]:
         begin = draw(st.integers(0, len(form)))
         end = draw(st.integers(begin, len(form)))
         noise = draw(st.binary(max_size=6))
-        broken = form[:begin] + b"\n" + form[begin:]
+        between = draw(st.sampled_from([b"\n", b"\0", b"\x1b[31m", b"\x1b]0;x\x07", b"\x1b[3", b"\b"]))
+        broken = form[:begin] + between + form[begin:]
         pieces.append(draw(st.sampled_from([form, form[begin:end], noise, b"\n", b"\r\n", broken])))
     return {f"S{index}": value for index, value in enumerate(values)}, b"".join(pieces)
 

@@ -20,7 +20,10 @@ _REMOVED = re.compile(rf"{_SEQUENCE}|[{_CONTROLS}\x80-\x9f]")
 # The 8-bit controls are halves of characters when the text is not decoded yet.
 _REMOVED_BYTES = re.compile(rf"{_SEQUENCE}|[{_CONTROLS}]".encode())
 
-_UNFINISHED = re.compile(rf"\x1b(?:(\[)[0-?]*+([ -/]?)[ -/]*+|({_STRING})(\x1b?)|({_DEVICE})(\x1b?)|({_SHORT}))\Z")
+_UNFINISHED_SOURCE = rf"\x1b(?:(\[)[0-?]*+([ -/]?)[ -/]*+|({_STRING})(\x1b?)|({_DEVICE})(\x1b?)|({_SHORT}))\Z"
+_UNFINISHED = re.compile(_UNFINISHED_SOURCE)
+SEQUENCE_BYTES = re.compile(_SEQUENCE.encode())
+UNFINISHED_BYTES = re.compile(_UNFINISHED_SOURCE.encode())
 
 
 def strip(text: str) -> str:
@@ -34,12 +37,12 @@ def strip_bytes(data: bytes) -> bytes:
 
 
 # What `strip` takes out of ASCII; an escape sequence begins with one of them.
-_CONTROL_BYTES = bytes(n for n in (*range(0x20), 0x7F) if n not in b"\t\n\r")
+CONTROL_BYTES = bytes(n for n in (*range(0x20), 0x7F) if n not in b"\t\n\r")
 
 
 def is_plain(data: bytes) -> bool:
     """Whether undecoded `data` is ASCII without terminal control, told at twenty times the speed of stripping it."""
-    return data.isascii() and len(data.translate(None, _CONTROL_BYTES)) == len(data)
+    return data.isascii() and len(data.translate(None, CONTROL_BYTES)) == len(data)
 
 
 class EscapeFilter:

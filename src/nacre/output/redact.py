@@ -1,7 +1,8 @@
 """Taking secret values out of a stream of output, however it is cut into chunks.
 
 Bytes in, bytes out, no IO. What is held back is exactly the end of the text that may be the beginning of a secret, so
-nothing waits longer than it must and no chunking reveals a value. A line break inside an occurrence does not hide it
+nothing waits longer than it must and no chunking reveals a value. Terminal control inside an occurrence does not hide
+it, nor do NULs, so UTF-16 does not either. A line break inside an occurrence does not hide it
 (wrapped base64), unless it comes within the first bytes, so that a finished line is never held for its last letter.
 Standard library only and light to import: a job's runner rebuilds a redactor from ``to_forms``.
 """
@@ -18,10 +19,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Self
 
+    from nacre.output.redact_broken import Unbroken
+
 
 # From here on replacing all at once is worth the question whether that is the same.
 FEW_OCCURRENCES = 16
 MOST_AT_ONCE = 8
+# A beginning of a value with more control in it than this is let go, so that what is held stays small.
+MOST_HELD_BYTES = 64 * 1024
+# The control that a stream is searched without: asking for every kind would cost a third of the search for values.
+SIGNS = b"\0\b\x1b\x7f"
+_EACH_SIGN = tuple(bytes([sign]) for sign in SIGNS)
 
 
 class Redactor:
@@ -111,6 +119,8 @@ class Redactor:
         """Redact a complete text, such as an error or a log line, apart from the stream."""
         if not self._table.forms:
             return text
+        from nacre.output.escapes import CONTROL_BYTES
+
         one = self.fresh()
         surrogates = "surrogateescape"
         try:
@@ -119,9 +129,17 @@ class Redactor:
             # A lone surrogate that stands for no byte, as JSON can hold one.
             surrogates = "surrogatepass"
             raw = text.encode("utf-8", surrogates)
-        return (one.feed(raw) + one.flush()).decode("utf-8", surrogates)
+        if len(raw.translate(None, CONTROL_BYTES)) == len(raw):
+            shown = one._redact(raw, final=True)
+        else:
+            shown = one._redact_broken(raw, final=True, control=CONTROL_BYTES)
+        if one._tokens:
+            shown = one._tokens.feed(shown) + one._tokens.flush()
+        return shown.decode("utf-8", surrogates)
 
     def _redact(self, text: bytes, *, final: bool = False) -> bytes:
+        if any(sign in text for sign in _EACH_SIGN):
+            return self._redact_broken(text, final=final)
         flat = flat_text(text)
         occurrences = self._table.occurrences(flat)
         cut = len(text) if final else len(text) - self._table.held(text, flat)
@@ -148,6 +166,54 @@ class Redactor:
             self.counts[form.name] = self.counts.get(form.name, 0) + count
         self._held = text[cut:]
         return shown
+
+    def _redact_broken(self, text: bytes, *, final: bool, control: bytes = SIGNS) -> bytes:
+        """The same for a text with terminal control, which may be in the middle of a value."""
+        # Not for everybody who has values to hide: most output has no such text.
+        from nacre.output.redact_broken import Unbroken, sequences_in
+
+        unbroken = Unbroken(text, control, final=final)
+        found = self._found(text)
+        found += [
+            (unbroken.place(at), unbroken.place(end - 1) + 1, form) for at, end, form in self._found(unbroken.text)
+        ]
+        cut = len(text) if final else self._finished(unbroken)
+        shown: list[bytes] = []
+        done = 0
+        for at, end, form in sorted(found, key=lambda one: (one[0], -one[1])):
+            if at < done:
+                continue
+            if at >= cut:
+                break
+            # Colours go on as they would: what is replaced is the text alone.
+            shown += (text[done:at], form.replacement, sequences_in(text[at:end]))
+            self.counts[form.name] = self.counts.get(form.name, 0) + 1
+            done = end
+            if done > cut:
+                cut = done + self._finished(Unbroken(text[done:], control, final=False))
+        self._held = text[cut:]
+        shown.append(text[done:cut])
+        return b"".join(shown)
+
+    def _found(self, text: bytes) -> list[tuple[int, int, Form]]:
+        """List all occurrences in a text, overlapping ones too."""
+        flat = flat_text(text)
+        found: list[tuple[int, int, Form]] = []
+        at = flat_at = 0
+        for place, _, form in self._table.occurrences(flat):
+            at, flat_at = skip_breaks(text, skip_bytes(text, at, place - flat_at)), place
+            end = skip_bytes(text, at, len(form.flat))
+            if form.allows(text[at:end], len(form.flat)):
+                found.append((at, end, form))
+        return found
+
+    def _finished(self, unbroken: Unbroken) -> int:
+        """Up to where a text cannot be the beginning of a form, nor of terminal control."""
+        raw, text = unbroken.raw, unbroken.text
+        cut = len(text) - self._table.held(text, flat_text(text))
+        place = unbroken.end if cut == len(text) else unbroken.place(cut)
+        place = min(place, unbroken.outside(len(raw) - self._table.held(raw, flat_text(raw))))
+        return place if len(raw) - place <= MOST_HELD_BYTES else len(raw)
 
     def _replace(self, text: bytes, flat: bytes, occurrences: list[tuple[int, int, Form]], cut: int) -> bytes:
         """Replace leftmost, longest occurrences up to where the text may be unfinished."""

@@ -1,0 +1,78 @@
+"""Text without terminal control, and the way back from a place in it to the place in the text.
+
+A value with colour codes or NULs between its characters (UTF-16 has a NUL in every character) is whole for a reader of
+the text, and nowhere in its bytes. Standard library only, as for redact.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from nacre.output.escapes import SEQUENCE_BYTES, UNFINISHED_BYTES
+
+# A longer sequence is text: waiting for its end would hold back the output.
+LONGEST_SEQUENCE = 4096
+
+
+class Unbroken:
+    """A text and the same without terminal control: escape sequences, and single characters of one choice."""
+
+    __slots__ = ("_begins", "_control", "_last", "_removed", "_unsequenced", "end", "raw", "text")
+
+    def __init__(self, raw: bytes, control: bytes, *, final: bool) -> None:
+        self.raw = raw
+        self._control = control
+        self.end = len(raw)
+        """Where a sequence begins whose end has not come yet, or the end of the text."""
+        unfinished = None if final else UNFINISHED_BYTES.search(raw)
+        if unfinished is not None and self.end - unfinished.start() <= LONGEST_SEQUENCE:
+            self.end = unfinished.start()
+        self._unsequenced = SEQUENCE_BYTES.sub(b"", raw[: self.end])
+        self.text = self._unsequenced.translate(None, control)
+        # Where sequences were removed from, and how many bytes up to there.
+        self._begins: list[int] | None = None
+        self._removed: list[int] = []
+        # A place in the text, and the same in the text that has only lost its sequences.
+        self._last = (0, 0)
+
+    def place(self, at: int) -> int:
+        """Where the byte at this place comes from."""
+        if self._begins is None:
+            self._begins = self._mapped()
+        done, begin = self._last if self._last[0] <= at else (0, 0)
+        left = at - done
+        while left or self._unsequenced[begin] in self._control:
+            # What is passed here and is no part of the text is still to be passed.
+            end = begin + max(left, 1)
+            control = sum(self._unsequenced.count(sign, begin, end) for sign in self._control)
+            left, begin = (control if left else 0), end
+        self._last = (at, begin)
+        index = bisect_right(self._begins, begin)
+        return begin + (self._removed[index - 1] if index else 0)
+
+    def outside(self, place: int) -> int:
+        """The same place in the raw text, or the beginning of the sequence that it is in."""
+        start = self.raw.rfind(b"\x1b", 0, place)
+        if start < 0 or not self._reaches_over(start, place):
+            return place
+        # The end of a control string is an escape itself.
+        before = self.raw.rfind(b"\x1b", 0, start)
+        return before if before >= 0 and self._reaches_over(before, start) else start
+
+    def _reaches_over(self, start: int, place: int) -> bool:
+        sequence = SEQUENCE_BYTES.match(self.raw, start)
+        return sequence is not None and sequence.end() > place
+
+    def _mapped(self) -> list[int]:
+        begins: list[int] = []
+        removed = 0
+        for match in SEQUENCE_BYTES.finditer(self.raw, 0, self.end):
+            begins.append(match.start() - removed)
+            removed += match.end() - match.start()
+            self._removed.append(removed)
+        return begins
+
+
+def sequences_in(text: bytes) -> bytes:
+    """The escape sequences of a text, without the text."""
+    return b"".join(SEQUENCE_BYTES.findall(text))
