@@ -1,0 +1,44 @@
+"""Each program in examples/ runs as its first lines say, and prints what it promises."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+PATIENCE_SECONDS = 50.0
+
+# A few lines of each, whole: what a reader of the program expects to see.
+EXPECTED = {
+    "library.py": [
+        "run: exit code 3, text 'hello\\n'",
+        "session: hello from /tmp",
+        "background: bg_1",
+        "stopped: True",
+    ],
+    "agent_loop.py": ["AssertionError", "Command exited with code 1", "passed", "The test passes now."],
+    "mcp_client.py": ["tools: bash, job, read", "hello from MCP"],
+}
+
+
+def test_every_example_is_run() -> None:
+    assert {path.name for path in EXAMPLES.glob("*.py")} == set(EXPECTED)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_the_example_prints_what_it_promises(name: str) -> None:
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / name],
+        capture_output=True,
+        text=True,
+        env=dict(os.environ),
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert [line for line in EXPECTED[name] if line not in lines] == []
