@@ -21,6 +21,8 @@ EXPRESSIONS = [
 ]
 TEXTS = st.text("aAbBcö \n.1p{", max_size=24)
 
+WIDE = r"has too many wide ranges of characters; name fewer, or use a class such as \w or \S"
+
 
 @given(st.sampled_from(EXPRESSIONS), TEXTS, st.integers(1, 5))
 @example("error", "some error", 3)
@@ -46,12 +48,24 @@ def test_it_matches_a_line_exactly_when_python_does_whatever_the_pieces(source: 
         ("a{99999999999999999999}", "is too large or nested too deeply"),
         ("(" * 450 + ")" * 450, "is too large or nested too deeply"),
         ("a" * 1001, "is longer than 1000 characters"),
+        # Python's own `re` takes seconds for them.
+        (r"(?i)" + r"[\0-\uffff]" * 80, WIDE),
+        ("(?i:" + "[\x00-\uffff]" * 80 + ")", WIDE),
+        (r"[\N{NULL}-\U0010ffff]" * 40, WIDE),
+        ("".join(f"[a{chr(300 + i)}-\uffff]" for i in range(150)), WIDE),
     ],
 )
 def test_what_cannot_be_matched_in_linear_time_is_refused_with_the_reason(source: str, reason: str) -> None:
     with pytest.raises(RegexSyntaxError) as caught:
         Regex(source)
     assert str(caught.value) == reason
+
+
+@pytest.mark.parametrize(
+    "source", [r"(?i)[\u0080-\U0010ffff]", "[一-龠]+[ぁ-ん]*", "[a-zA-Z0-9_-]{8}" * 20, r"\d-\d--[--9]"]
+)
+def test_ordinary_ranges_are_allowed(source: str) -> None:
+    Regex(source)
 
 
 @pytest.mark.parametrize("source", ["(a+)+$", "(a|a)*b", "(a*)*b", "(.*a){12}b", "(){1000000000}b"])
