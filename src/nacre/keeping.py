@@ -374,7 +374,7 @@ def _job_spec(engine: Engine, planned: Plan, profile: Profile, job_id: str, dire
             "label": planned.label,
             "cwd": planned.command.cwd,
             "contract": profile.contract,
-            "timeout": planned.command.timeout,
+            "timeout": planned.limit,
             "startedAt": time.time(),
             "completionLine": profile.completion_line,
             "ownerPid": os.getpid(),

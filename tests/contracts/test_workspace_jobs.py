@@ -119,6 +119,15 @@ async def test_the_timeout_goes_on_for_a_command_that_became_a_job(bench: Workbe
     await gone(int(bench.output("bg_1")))
 
 
+async def test_a_job_s_record_has_the_timeout_that_was_asked_for_however_long_it_waited(bench: Workbench) -> None:
+    tool = bench.tool(quick(0.2))
+    # The second waits for the session until the first has gone on in the background.
+    await asyncio.gather(tool.call({"command": WAIT}), tool.call({"command": "sleep 100", "timeout": 1.5}))
+    go(bench)
+    job = await bench.ended("bg_2")
+    assert (job.state, job.record["timeout"]) == ("timed_out", 1.5)
+
+
 async def test_without_the_window_a_command_is_waited_for(bench: Workbench) -> None:
     reply = await bench.call({"command": "sleep 0.4; echo end"}, quick(0.0))
     assert timeless(reply.text) == layout("end")

@@ -72,7 +72,6 @@ class Execution:
         """Whether any process of this command is left, zombies not counted."""
         self._stays = True
         """Whether any child is left, also of what keepers answer for: this process is their subreaper."""
-        self._limit: float | None = None
         self._deadline: float | None = None
         self._announce_at: float | None = None
         self._spare_until: float | None = None
@@ -128,8 +127,8 @@ class Execution:
         if start.waits:
             self._spare_until = now + SPARE_SECONDS if start.is_spare else None
             return True
-        self._limit = start.request["timeout"]
-        self._deadline = None if self._limit is None else now + self._limit
+        limit = start.request["timeout"]
+        self._deadline = None if limit is None else now + limit
         self._announce_at = now + ANNOUNCE_SECONDS
         self._grace = start.request["grace"]
         return True
@@ -147,7 +146,6 @@ class Execution:
         """Go on with a job from the moment when more than output comes from it."""
         self._leader = self._group = watch.leader
         self._start = Start.over(self._channel, request, watch.leader, watch.notes_fd)
-        self._limit = request["timeout"]
         self._deadline = watch.deadline
         self._grace = request["grace"]
         self._job = Job(request["job"], lock=watch.lock, output=watch.output)
@@ -253,7 +251,7 @@ class Execution:
             return False
         self._channel.send_frame(wire.plain_end(self._leader, code))
         self._reported = True
-        self._told = {"pid": self._leader, "why": None, "forced": False, "limit": self._limit, "code": code}
+        self._told = {"pid": self._leader, "why": None, "forced": False, "code": code}
         return True
 
     def _leader_ended(self, status: int) -> None:
@@ -407,7 +405,7 @@ class Execution:
             pass  # no member left that may be signalled; whatever is left is found in the tree
 
     def _facts(self) -> Message:
-        facts: Message = {"pid": self._leader, "why": self._why, "forced": self._killed, "limit": self._limit}
+        facts: Message = {"pid": self._leader, "why": self._why, "forced": self._killed}
         if self._given:
             # This runner stays with what it keeps, and can serve no other command.
             facts["stays"] = True
@@ -456,7 +454,7 @@ class Execution:
                 self._go(message)
             case "rest":
                 # The turn of a session has ended, and its limits with it.
-                self._limit = self._deadline = None
+                self._deadline = None
                 self._grace = 0.0
             case "stop":
                 self._grace = message.get("grace", self._grace)
@@ -476,10 +474,9 @@ class Execution:
         """A waiting shell is in use, and has been for a moment: from now on its limits are kept here."""
         self._spare_until = None
         self._grace = message["grace"]
-        self._limit = message["timeout"]
         began = time.monotonic() - message["elapsed"]
-        if self._limit is not None:
-            self._deadline = began + self._limit
+        limit = message["timeout"]
+        self._deadline = None if limit is None else began + limit
         self._announce_at = began + ANNOUNCE_SECONDS
 
     def _name_survivors(self) -> None:

@@ -196,7 +196,7 @@ def final_state(facts: Record, *, producer: int | None = None) -> Record:
         facts = facts | {"code": code, "stages": list(stages)}
     common = {"exitCode": None, "signal": None, "signalName": None, "stages": facts.get("stages", [])}
     if facts["why"] == "timeout":
-        return common | {"state": "timed_out", "timeout": facts["limit"]}
+        return common | {"state": "timed_out"}
     if facts["why"] in record.SIGNALLED:
         return common | {"state": "lost", "reason": f"lost: {record.SIGNALLED[facts['why']]}"}
     if facts["why"] == "runner killed":

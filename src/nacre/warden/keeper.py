@@ -248,7 +248,7 @@ class Keeper:
         return os.getppid() != self._runner and not self._told and self._status in (None, signal.SIGKILL)
 
     def _facts(self) -> Message:
-        facts: Message = {"pid": self._leader, "why": self._why, "forced": self._killed, "limit": None}
+        facts: Message = {"pid": self._leader, "why": self._why, "forced": self._killed}
         if self._why is None and self._ended_with_runner():
             facts["why"] = "runner killed"
         elif self._status is not None:
