@@ -17,6 +17,8 @@ NOW = int(socket.MSG_DONTWAIT)
 _PEEK = int(socket.MSG_PEEK | socket.MSG_DONTWAIT)
 # What goes through a socket in one piece.
 MOVED_BYTES = 16 * 1024
+# How long a runner may take nothing of a message that its socket does not hold whole.
+TELL_SECONDS = 1.0
 
 
 class Fork(Protocol):
@@ -72,10 +74,16 @@ class Link:
         return True
 
     def tell(self, message: Mapping[str, Any], fds: list[int]) -> None:
-        """Send a whole message with descriptors, however long it is."""
-        self.sock.settimeout(None)
-        _send(self.sock, message, fds)
-        self.sock.settimeout(0)
+        """Send a whole message with descriptors, however long it is.
+
+        Raises:
+            OSError: the runner is gone, or takes nothing for a second.
+        """
+        self.sock.settimeout(TELL_SECONDS)
+        try:
+            _send(self.sock, message, fds)
+        finally:
+            self.sock.settimeout(0)
 
     def wait(self, milliseconds: int) -> bool:
         """Whether the runner says something, or is gone, within that time."""

@@ -35,6 +35,8 @@ IDLE_RUNNERS = 4
 # Of requests on the way to the warden; what waits here can still be given to a runner that becomes idle.
 CONTROL_BYTES = 16 * 1024
 RETRY_SECONDS = 0.002
+# How long the process that starts the warden may take to end when the warden is given up.
+INTERMEDIATE_SECONDS = 1.0
 # What an interpreter may need to find its own libraries.
 _INTERPRETER_NEEDS = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LC_ALL")
 
@@ -253,8 +255,11 @@ class Warden:
             self._wait_for_intermediate()
 
     def _wait_for_intermediate(self) -> None:
+        """Collect the process that started the warden, which ends as soon as it has forked."""
         if self._intermediate is not None:
-            self._intermediate.wait()
+            # One that is stopped or starved is collected by `subprocess` when it has ended.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._intermediate.wait(INTERMEDIATE_SECONDS)
             self._intermediate = None
 
     def drop(self, *, close: bool) -> None:
