@@ -339,6 +339,9 @@ class Engine:
             lingers=request.until is None,
             review=review,
         )
+        if place.timeout != reviewed.command.timeout:
+            # What is waited for beyond its end is counted from here.
+            reviewed = replace(reviewed, command=replace(reviewed.command, timeout=place.timeout))
         return place, reviewed
 
     def capture(

@@ -8,11 +8,14 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 import nacre
+from nacre import engine as engines
+from nacre.running import PROFILE
 from nacre.settings import ShellSettings
 
 SETTINGS = nacre.Settings(shell=ShellSettings(snapshot=False))
@@ -129,3 +132,33 @@ def test_a_session_in_a_directory_that_does_not_answer_is_an_error_in_time(tmp_p
     assert "did not start within 1 s" in facts["tool"]
     # Three calls of a second each, and not the twenty after which the file system gives up.
     assert facts["seconds"] < 15
+
+
+async def test_the_limit_holds_while_the_host_blocks_its_loop_from_the_start_on(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        await shell.run("true")
+        # What a host must not do, and does.
+        asyncio.get_running_loop().call_later(0.02, time.sleep, 2.5)
+        result = await shell.run("sleep 0.7; touch late; sleep 100", timeout=0.3)
+        assert result.outcome == nacre.TimedOut(0.3, "SIGTERM")
+        assert not [notice for notice in result.notices if "did not answer" in notice]
+        assert not (tmp_path / "late").exists()
+
+
+async def test_waiting_for_the_turn_is_taken_off_the_time_that_a_dead_runner_may_take(tmp_path: Path) -> None:
+    """What the caller waits for beyond the end of the far side is counted from the call's beginning."""
+    engine = engines.from_environment(settings=SETTINGS)
+    held = engine.session("held", cwd=str(tmp_path))
+    try:
+        planned = await engine.plan_again("sleep 100", 30.0, PROFILE, cwd=str(tmp_path), review=False)
+        first, _ = await engine.enter(held, planned, PROFILE)
+        waiting = asyncio.create_task(engine.enter(held, planned, PROFILE))
+        await asyncio.sleep(0.2)
+        first.close()
+        second, reviewed = await waiting
+        second.close()
+        assert reviewed.limit == 30.0
+        assert reviewed.command.timeout is not None
+        assert reviewed.command.timeout <= 29.9
+    finally:
+        engine.end_session("held")

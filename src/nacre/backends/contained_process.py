@@ -27,8 +27,6 @@ from nacre.warden.record import SIGNALLED
 
 # How long the far side may take to answer a question about a finished command.
 ANSWER_SECONDS = 1.0
-# How long a turn of a session may take before the far side is told of its limits.
-GO_SECONDS = 0.05
 
 
 class ContainedProcess:
@@ -49,7 +47,6 @@ class ContainedProcess:
         """Whether nobody took the request."""
         self._pid: int | None = None
         self._answer: asyncio.Future[dict[str, Any]] | None = None
-        self._timer: asyncio.TimerHandle | None = None
         self._rests = False
         """Whether the far side keeps no limits of this command."""
         self._parted: Callable[[int | None], None] | None = None
@@ -98,8 +95,8 @@ class ContainedProcess:
         """Read and listen for a command that the shell of a session is about to run, or runs."""
         self._watch_all(readers)
         self._listen()
-        # Half of all commands end before: only a longer one needs the far side to keep its limits.
-        self._timer = self._loop.call_later(GO_SECONDS, self.tell_limits)
+        # At once: the host may block its loop from now on, and the limits hold all the same.
+        self._say_limits(0.0)
 
     def attend_spare(self, spare: Spare, elapsed: float, outputs: tuple[bytes, ...]) -> None:
         """The same for a shell started in advance, which runs the command already."""
@@ -133,10 +130,7 @@ class ContainedProcess:
 
     def rest(self) -> None:
         """End the limits of a command whose shell goes on."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        elif not self._rests:
+        if not self._rests:
             self._say({"op": "rest"})
         self._rests = True
 
@@ -152,14 +146,6 @@ class ContainedProcess:
         """Read what is in the pipes now."""
         for reader in list(self._readers.values()):
             reader.drain()
-
-    def tell_limits(self) -> None:
-        """Have the far side keep the limits of a command, if it was not told of them yet."""
-        if self._timer is None:
-            return
-        self._timer.cancel()
-        self._timer = None
-        self._say_limits(GO_SECONDS)
 
     def _say_limits(self, elapsed: float) -> None:
         command = self._command
@@ -333,9 +319,6 @@ class ContainedProcess:
 
     def release(self) -> None:
         self._close_readers()
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
         sock, self._sock = self._sock, None
         if sock is None:
             return

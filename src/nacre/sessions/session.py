@@ -534,6 +534,11 @@ class SessionBackend:
         self._shell = shell
         self._scope = scope
 
+    @property
+    def timeout(self) -> float | None:
+        """What is left of the command's time."""
+        return self._command.timeout
+
     def at_once(self) -> AtOnce | None:
         """Run a script that can change nothing, if it ends at once; else `start` goes on with it."""
         if not self._scope.quiet or not self._scope.lingers or self._command.side:

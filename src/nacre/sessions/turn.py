@@ -409,7 +409,6 @@ class Turn:
             return
         if not self._over:
             # From here on the shell runs this one script: when it finds nobody to tell, it ends with its status.
-            self._inner.tell_limits()
             self._finish("kept")
         await self._inner.keep(job, adopt=adopt)
 
