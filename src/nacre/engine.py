@@ -122,10 +122,10 @@ class Engine:
     def read_rc_early(self, profile: Profile) -> None:
         """Begin to read the user's rc where a session will begin with it, so that its first command seldom waits."""
         if profile.keeps and self.settings.shell.snapshot:
-            from nacre.sessions.snapshot import snapshot
+            from nacre.sessions.snapshot import begin
 
             self._reads_rc = True
-            snapshot(self._plan(ShellRequest(command=":"), profile, cwd="/").command)
+            begin(self._plan(ShellRequest(command=":"), profile, cwd="/").command)
 
     def known_session(self, key: str) -> Session | None:
         return None if self._pool is None else self._pool.known(key)

@@ -47,7 +47,7 @@ def hang(path):
 
     signal.signal(signal.SIGUSR1, recover)
     # Ends by itself in any case, and with it all that waits.
-    latest = time.monotonic() + (6 if sys.argv[3] != "background" else 30)
+    latest = time.monotonic() + 60
     while (left := latest - time.monotonic()) > 0 and select.select([fd], [], [], left)[0]:
         _, opcode, unique = struct.unpack_from("<IIQ", os.read(fd, 1 << 18))
         if opcode == INIT:
@@ -70,9 +70,15 @@ async def attempt(path, command, how):
             except TimeoutError:
                 return {"words": "it did not come back"}
         return {"words": reply.text}
+    if how == "home":
+        os.environ["HOME"] = path
+        async with nacre.Tool("workspace", cwd="/", settings=Settings()) as tool:
+            reply = await tool.call({"command": command, "timeout": 4})
+        os.environ["HOME"] = "/"
+        return {"words": reply.text, "failed": reply.is_error}
     if how == "tool":
-        async with nacre.Tool("modes", cwd=path) as tool:
-            reply = await tool.call({"command": command})
+        async with nacre.Tool("workspace", cwd=path) as tool:
+            reply = await tool.call({"command": command, "timeout": 1})
         return {"error": "StartError" if reply.is_error else None, "words": reply.text}
     options = {"cwd": path} if how != "outside" else {}
     if how == "given settings":
@@ -118,6 +124,8 @@ def facts_of(command: str, how: str, tmp_path: Path) -> dict[str, Any]:
     )
     facts: dict[str, Any] = program.json()
     program.succeed()
+    # What looked at the mount does not keep the program from its end.
+    assert alive(facts["server"])
     return facts
 
 
@@ -173,5 +181,16 @@ def test_until_a_file_on_a_hung_file_system_blocks_neither_the_loop_nor_the_end_
     end(facts["server"])
     assert "up\ndown\n" in facts["words"]
     assert "the command ended before this happened" in facts["words"]
+    assert facts["beats"] > 10
+    assert facts["then"] == "next\n"
+
+
+def test_a_home_directory_that_does_not_answer_costs_the_rc_alone(tmp_path: Path) -> None:
+    facts = facts_of("echo up", "home", tmp_path)
+    end(facts["server"])
+    assert not facts["failed"]
+    assert facts["words"].startswith("up\n")
+    assert "the user's rc was not read, so its functions and aliases are missing: " in facts["words"]
+    assert facts["words"].count("/.bashrc did not answer in time") == 1
     assert facts["beats"] > 10
     assert facts["then"] == "next\n"

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from nacre import Tool
-from nacre.jobs.ownership import find_project
 from nacre.jobs.polling import poll
 from nacre.jobs.table import JobTable
 from nacre.warden import record
+from nacre.warden.looking import project_of
 
 PATIENCE_SECONDS = 20.0
 
@@ -65,11 +65,11 @@ def projects(tmp_path: Path) -> tuple[Path, Path]:
 
 def test_a_project_is_the_nearest_marked_directory_else_the_directory(projects: tuple[Path, Path]) -> None:
     one, other = projects
-    assert find_project(str(one / "deep" / "down")) == str(one)
-    assert find_project(str(other)) == str(other)
-    assert find_project(str(one.parent)) == str(one.parent)
+    assert project_of(str(one / "deep" / "down")) == str(one)
+    assert project_of(str(other)) == str(other)
+    assert project_of(str(one.parent)) == str(one.parent)
     (one.parent / "link").symlink_to(one)
-    assert find_project(str(one.parent / "link" / "deep")) == str(one)
+    assert project_of(str(one.parent / "link" / "deep")) == str(one)
 
 
 async def test_a_list_shows_the_jobs_of_its_project_and_counts_the_others(

@@ -96,6 +96,13 @@ class Link:
         except OSError:
             return b""
 
+    def query(self, question: Mapping[str, Any]) -> None:
+        """Send a question that concerns no command."""
+        if self.far is not None:
+            self._fork(self, question, [], None)
+        else:
+            self.tell({**question, "fds": 0}, [])
+
     def fork(self) -> None:
         """Have the runner forked before there is a request."""
         self._fork(self, {"op": "fork"}, [], None)

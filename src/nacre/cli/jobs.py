@@ -13,11 +13,11 @@ from typing import Any
 
 from nacre import config
 from nacre.cli.frame import complain, say
-from nacre.jobs.ownership import find_project, others_line, split
+from nacre.jobs.ownership import others_line, split
 from nacre.jobs.reading import JobFile
 from nacre.jobs.table import Job, JobTable
 from nacre.output.decode import decode
-from nacre.warden import record
+from nacre.warden import looking, record
 from nacre.wording import were
 
 EPILOG = """\
@@ -68,7 +68,7 @@ def main(namespace: argparse.Namespace) -> int:
 def _list(table: JobTable, *, every: bool, as_json: bool) -> int:
     listing, others = table.list(), 0
     if not every:
-        listing, others = split(listing, None, find_project(config.working_directory()))
+        listing, others = split(listing, None, looking.project_of(config.working_directory()))
     if others:
         complain(others_line(others, "--all lists them"))
     for problem in listing.damaged:

@@ -6,16 +6,13 @@ a job names both; one of an earlier version names neither, and belongs to the pr
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import os
-import threading
 
+from nacre.backends.looking import UnansweredError, look
 from nacre.jobs.table import Job, Listing
 from nacre.request import Owner
 from nacre.warden import children
 
-MARKS = (".git", "nacre.toml")
 # A directory that does not answer for so long is its own project.
 LOOK_SECONDS = 1.0
 _NAMED = "named "
@@ -35,43 +32,16 @@ def own_session(key: str) -> str:
     return f"{pid}:{children.start_time(pid)} {key}"
 
 
-def find_project(directory: str) -> str:
-    """The project of a directory; for a caller that may wait for its file system."""
-    start = path = os.path.realpath(directory)
-    while True:
-        if any(os.path.exists(os.path.join(path, mark)) for mark in MARKS):
-            return path
-        path, below = os.path.dirname(path), path
-        if path == below:
-            return start
-
-
 async def project_of(directory: str) -> str:
     """The project of a directory; the directory itself when its file system does not answer."""
     known = _PROJECTS.get(directory)
-    if known is not None:
-        return known
-    loop = asyncio.get_running_loop()
-    found: asyncio.Future[str] = loop.create_future()
-
-    def tell(project: str) -> None:
-        _PROJECTS[directory] = project
-        if not found.done():
-            found.set_result(project)
-
-    def look() -> None:
-        project = find_project(directory)
-        # The loop may have ended before the file system answered.
-        with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(tell, project)
-
-    # A thread of an executor that does not come back would keep the program from ending.
-    threading.Thread(target=look, name="nacre-project", daemon=True).start()
-    try:
-        async with asyncio.timeout(LOOK_SECONDS):
-            return await found
-    except TimeoutError:
-        return directory
+    if known is None:
+        try:
+            known = await look("project", directory, LOOK_SECONDS)
+        except UnansweredError:
+            return directory
+        _PROJECTS[directory] = known
+    return known
 
 
 def owns(session: str | None, project: str, job: Job) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 
 from nacre import forks
 from nacre.backends.lingering import may_linger
+from nacre.backends.looking import UnansweredError
 from nacre.command import Command
 from nacre.errors import InvalidRequestError, SessionBusyError, StartError, WorkingDirectoryError
 from nacre.process import AtOnce, Listener, Process
@@ -323,7 +324,11 @@ class Session:
     async def _take_rc(self, command: Command) -> None:
         """Have what the user's rc defines, if that is known in time."""
         self._initial = self._rc = None
-        rc = snapshot(command)
+        try:
+            rc = await snapshot(command)
+        except UnansweredError as error:
+            self._notices.append(f"the user's rc was not read, so its functions and aliases are missing: {error}")
+            return
         if rc is None:
             return
         if await rc.wait(command.timeout):

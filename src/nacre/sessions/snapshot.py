@@ -9,9 +9,9 @@ a minute, also when this program ends before. What it writes goes to a memory fi
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
-import stat
 import threading
 import time
 from dataclasses import replace
@@ -19,6 +19,7 @@ from io import FileIO
 
 from nacre.backends.contained_process import request_of
 from nacre.backends.link import Link
+from nacre.backends.looking import UnansweredError, look
 from nacre.backends.start_errors import start_error
 from nacre.backends.wardens import warden
 from nacre.command import Command
@@ -215,17 +216,20 @@ _MOST_KNOWN = 8
 _lock = threading.Lock()
 
 
-def snapshot(command: Command) -> Snapshot | None:
-    """The rc of a command's user, which is begun to be read if it was not yet; None where there is no such file."""
+async def snapshot(command: Command) -> Snapshot | None:
+    """The rc of a command's user, which is begun to be read if it was not yet; None where there is no such file.
+
+    Raises:
+        UnansweredError: the user's home directory does not answer.
+    """
     path = os.path.join(command.env.get("HOME") or "/nonexistent", RC_NAME)
-    try:
-        found = os.stat(path)
-    except (OSError, ValueError):
+    # Half of the time at most, so that there is some left for the command.
+    most = BUDGET_SECONDS if command.timeout is None else min(BUDGET_SECONDS, command.timeout / 2)
+    # A FIFO or a device has no stamp: it would hold its shell for a minute, and bash sources nothing else.
+    stamp = await look("stamp", path, most)
+    if stamp is None:
         return None
-    if not stat.S_ISREG(found.st_mode):
-        # A FIFO or a device would hold its shell for a minute, and bash sources nothing else.
-        return None
-    key = (path, found.st_mtime_ns, command.shell, tuple(sorted(command.env.items())))
+    key = (path, stamp, command.shell, tuple(sorted(command.env.items())))
     with _lock:
         known = _snapshots.get(key)
         if known is None:
@@ -233,6 +237,26 @@ def snapshot(command: Command) -> Snapshot | None:
                 _forget()
             known = _snapshots[key] = Snapshot(command)
         return known
+
+
+_early: set[asyncio.Task[None]] = set()
+
+
+def begin(command: Command) -> None:
+    """Begin to read it before a session needs it, where an event loop runs that can wait for the file system."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    task = loop.create_task(_begin(command))
+    _early.add(task)
+    task.add_done_callback(_early.discard)
+
+
+async def _begin(command: Command) -> None:
+    # The session that needs it says so.
+    with contextlib.suppress(UnansweredError):
+        await snapshot(command)
 
 
 def forget() -> None:

@@ -10,7 +10,7 @@ import select
 import signal
 import socket
 
-from nacre.warden import children, wire
+from nacre.warden import children, looking, wire
 from nacre.warden.channel import Channel
 from nacre.warden.execution import Execution
 from nacre.warden.launch import received_environment
@@ -31,7 +31,7 @@ class First:
     Reading a request, its environment above all, touches hundreds of pages; the zygote does it for all its runners.
     """
 
-    __slots__ = ("channel", "env", "execution", "job", "memory", "wakeup", "wakeup_end")
+    __slots__ = ("channel", "env", "execution", "memory", "unread", "wakeup", "wakeup_end")
 
     def __init__(self, sock: socket.socket, env: dict[bytes, bytes]) -> None:
         """Raises OSError when no descriptor can be had."""
@@ -40,13 +40,14 @@ class First:
         self.memory = MemoryWatch()
         self.wakeup, self.wakeup_end = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self.execution: Execution | None = None
-        self.job: bytes | None = None
+        self.unread: bytes | None = None
+        """A request that is read by the runner itself."""
 
     def ask(self, request: Message, body: bytes, fds: list[int]) -> bool:
         """Take its first request; False when that cannot be started, and the caller was told."""
-        if request["op"] == "job":
-            # Read by the child that becomes the job's shell.
-            self.job = body
+        if request["op"] in ("job", "look"):
+            # A job is read by the child that becomes its shell, and a look may take for ever.
+            self.unread = body
             self.channel.keep_fds(fds)
         elif request["op"] == "run":
             self.execution = Execution(self.channel, self.wakeup, self.memory)
@@ -69,7 +70,7 @@ def serve(first: First) -> None:
     # The handler that makes SIGCHLD arrive here is inherited from the zygote, and does nothing here.
     signal.set_wakeup_fd(first.wakeup_end, warn_on_full_buffer=False)
     last = first.execution
-    bodies = [] if first.job is None else [first.job]
+    bodies = [] if first.unread is None else [first.unread]
     if last is not None:
         if not _execute(last):
             return
@@ -101,6 +102,8 @@ def serve(first: First) -> None:
                 channel = channel.moved_to(socket.socket(fileno=fds[0]))
                 idle.register(channel.sock, select.POLLIN)
                 last = None
+            elif message["op"] == "look":
+                channel.send(looking.answer(message))
             elif message["op"] == "keep" and last is not None:
                 last.keep_late(message, fds)
             else:

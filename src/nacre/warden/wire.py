@@ -53,8 +53,8 @@ def starts_job(body: bytes) -> bool:
 
 
 def begins(body: bytes) -> bool:
-    """Whether a frame begins something new: a command, a job, or the service of another caller."""
-    return body.startswith((b'{"op":"run",', b'{"op":"job",', b'{"op":"move",'))
+    """Whether a frame begins something new: a command, a job, a look, or the service of another caller."""
+    return body.startswith((b'{"op":"run",', b'{"op":"job",', b'{"op":"look",', b'{"op":"move",'))
 
 
 class Frames:
