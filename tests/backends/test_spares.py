@@ -136,7 +136,7 @@ async def test_the_last_word_of_the_shell_before_is_that_of_a_new_shell() -> Non
 
 
 async def test_a_prologue_works_in_a_spare_too() -> None:
-    prologue = 'f() { builtin printf "refused %s\\n" "$1" >&$__nacre_notes; }'
+    prologue = 'f() { @notes@ builtin printf "refused %s\\n" "$1"; }'
     ending, output = await _run(replace(_command("f this; echo on"), prologue=prologue), with_spare=True)
     assert (ending.refused, output) == (("this",), b"on\n")
 

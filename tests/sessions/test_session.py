@@ -268,9 +268,29 @@ async def test_the_run_time_guard_watches_and_leaves_no_trace(tmp_path: Path) ->
         assert result.text.endswith("went on\n")
         assert f"rm was refused by nacre: {tmp_path}/.git is critical; the script went on" in result.notices
         assert (tmp_path / ".git").exists()
-        assert (await shell.run("type -t rm command; find; declare -p __nacre_notes 2>&1 | grep -c found")).text == (
-            "file\nbuiltin\nmine\n1\n"
+        assert (await shell.run("type -t rm command; find")).text == "file\nbuiltin\nmine\n"
+
+
+async def test_the_run_time_guard_is_gone_after_an_exit_too(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        await shell.run("find() { echo mine; }; export -f find; mkdir .git")
+        result = await shell.run('where=.gi; rm -rf "$PWD/${where}"*; f() { :; }; x=5; exit 4')
+        assert f"rm was refused by nacre: {tmp_path}/.git is critical; the script went on" in result.notices
+        assert (await shell.run("declare -F; echo $x; find; bash -c find")).text == (
+            "declare -f f\ndeclare -fx find\n5\nmine\nmine\n"
         )
+
+
+async def test_the_run_time_guard_adds_no_variable_and_writes_into_no_descriptor_of_a_script(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    show = 'w=.gi; declare -p >vars; rm -rf "$PWD/$w"*; declare -p >>vars; grep -a [_]_nacre vars'
+    opened = 'for f in {100..255} {1000..1023}; do eval "exec $f>f$f"; done'
+    taken = f'{opened}; w=.gi; rm -rf "$PWD/$w"*; grep -a refused f[1-9]*'
+    refusal = f"rm: refused by nacre: {tmp_path}/.git is critical\n"
+    async with session(tmp_path) as shell:
+        for script in (show, taken):
+            assert (await shell.run(script)).text == refusal
+            assert (await nacre.run(script, cwd=tmp_path, settings=SETTINGS)).text.endswith(refusal)
 
 
 async def test_secrets_are_neither_seen_nor_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from nacre.script.names import names
 from nacre.script.tree import UnreadableError
 from nacre.script.walk import read_script
 from nacre.script.wrapper_table import WRAPPERS, Options
+from nacre.warden.launch import quoted
 
 # Wrappers whose words are known to the shell when it calls them.
 _CHECKED_WRAPPERS: Final = {
@@ -26,7 +27,7 @@ _SHELLS: Final = frozenset(("bash",))
 
 _CORE: Final = r"""
 function __nacre_critical {
-  local path=$1 name part rest home=${HOME-} physical
+  local path=$1 name part rest home=${HOME-} physical start=@start@
   case $path in /*) ;; *) path=$PWD/$path ;; esac
   rest=$path/ path=
   while [ -n "$rest" ]; do
@@ -34,7 +35,7 @@ function __nacre_critical {
     case $part in ''|.) ;; ..) path=${path%/*} ;; *) path=$path/$part ;; esac
   done
   name=${path##*/}
-  case $name in .git) __nacre_path=$path; return 0 ;; esac
+  case $name in .git) found=$path; return 0 ;; esac
   for physical in no yes; do
     if [ "$physical" = yes ]; then
       [ "${1%/}" = "$1" ] || name=
@@ -47,7 +48,7 @@ function __nacre_critical {
       fi
       home=$(builtin cd -P -- "${HOME:-/}/" 2>/dev/null && builtin pwd -P) || home=
     fi
-    __nacre_path=${path:-/}
+    found=${path:-/}
     case $path in
       ''|/bin|/boot|/dev|/etc|/home|/lib|/lib32|/lib64|/libx32|/media|/mnt|/opt|/proc|/root|/run|/sbin) return 0 ;;
       /srv|/sys|/tmp|/usr|/var|/Users|/System|/Library|/Applications|/Volumes|/private|/nix|/snap) return 0 ;;
@@ -56,12 +57,12 @@ function __nacre_critical {
       /home/*|/Users/*) return 0 ;;
     esac
     case ${home%/}/ in "$path"/*) return 0 ;; esac
-    case ${__nacre_start%/}/ in "$path"/*) return 0 ;; esac
+    case ${start%/}/ in "$path"/*) return 0 ;; esac
   done
   return 1
 }
 function __nacre_rm_allowed {
-  local word recursive= ended=
+  local word recursive= ended= found=
   for word in "$@"; do
     case $ended$word in --) ended=1 ;; --r*) recursive=1 ;; --*) ;; -*[rR]*) recursive=1 ;; esac
   done
@@ -73,15 +74,14 @@ function __nacre_rm_allowed {
     fi
     [ -n "$word" ] || continue
     if __nacre_critical "$word"; then
-      builtin printf 'rm: refused by nacre: %s is critical\n' "$__nacre_path" >&2
-      { builtin printf 'refused %q\n' "$__nacre_path" >&"${__nacre_notes:-2}"; } 2>/dev/null
+      builtin printf 'rm: refused by nacre: %s is critical\n' "$found" >&2
+      { @notes@ builtin printf 'refused %q\n' "$found"; } 2>/dev/null
       return 1
     fi
   done
   return 0
 }
 """
-_START: Final = "__nacre_start=$PWD\n"
 _PROGRAM: Final = """function {name} {{ __nacre_rm_allowed "$@" || return 1; builtin command {name} "$@"; }}
 """
 _COMMAND: Final = r"""function command {
@@ -122,11 +122,11 @@ _WRAPPER: Final = """function {name} {{
 }}
 """
 _FEEDING: Final = r"""function __nacre_feeding {
-  local name=$1 word previous= index=0
+  local name=$1 word previous= index=0 fed=
   local -a words=()
   shift
   local source
-  source="$(builtin declare -f __nacre_critical __nacre_rm_allowed); __nacre_start='${__nacre_start//\'/\'\\\'\'}'; "
+  source="$(builtin declare -f __nacre_critical __nacre_rm_allowed); "
   source+='__nacre_rm_allowed "$@" || exit 1; exec rm "$@"'
   for word in "$@"; do
     index=$((index + 1))
@@ -134,13 +134,13 @@ _FEEDING: Final = r"""function __nacre_feeding {
       find:-exec:rm|find:-exec:/bin/rm|find:-exec:/usr/bin/rm|find:-execdir:rm|find:-ok:rm|find:-okdir:rm)
         words+=("$BASH" -c "$source" rm) ;;
       xargs:*:rm|xargs:*:/bin/rm|xargs:*:/usr/bin/rm)
-        if [ -z "${__nacre_fed-}" ]; then words+=("$BASH" -c "$source" rm); else words+=("$word"); fi
-        local __nacre_fed=1 ;;
+        if [ -z "$fed" ]; then words+=("$BASH" -c "$source" rm); else words+=("$word"); fi
+        fed=1 ;;
       *)
         # The first word that is no option or option's value is the program of xargs; later ones are its arguments.
         case $name:$word:$previous in
           xargs:-*:*|xargs:*:-[aEIdLnPs]) ;;
-          xargs:*) local __nacre_fed=1 ;;
+          xargs:*) fed=1 ;;
         esac
         words+=("$word") ;;
     esac
@@ -177,7 +177,10 @@ def _is_open_ended_word(word: str) -> bool:
 
 def _prologue(calls: list[Invocation]) -> str:
     via = {name for call in calls for name in call.via}
-    texts = [_START, _CORE, *(_PROGRAM.format(name=name) for name in ("rm", "/bin/rm", "/usr/bin/rm")), _COMMAND]
+    # Where the script begins stands in the text itself, so that no variable has to hold it.
+    before, _, after = _CORE.partition("@start@")
+    core = f'builtin eval {quoted(before)}"${{PWD@Q}}"{quoted(after)}\n'
+    texts = [core, *(_PROGRAM.format(name=name) for name in ("rm", "/bin/rm", "/usr/bin/rm")), _COMMAND]
     checked = [name for name in _CHECKED_WRAPPERS if name in via]
     if checked:
         texts.append(_CHECKED)
@@ -191,5 +194,5 @@ def _prologue(calls: list[Invocation]) -> str:
     if via & _SHELLS:
         # A child bash sees functions only through the environment; nothing is exported when no child needs it.
         names = "__nacre_critical __nacre_rm_allowed rm command"
-        texts.append(f"export __nacre_start; export -f {names}\n")
+        texts.append(f"export -f {names}\n")
     return "".join(texts)

@@ -20,7 +20,7 @@ from nacre.command import SIDE_FD
 from nacre.sessions.checkpoint import DUMP
 from nacre.sessions.exits import OwnTrap
 from nacre.warden import spare
-from nacre.warden.launch import quoted
+from nacre.warden.launch import quoted, with_notes
 
 # How often the shell can be asked for something before it is replaced. In three rounds, because bash holds what it
 # reads of each: every page of its memory is a cost for each program that it forks. The host sends the two inner ones.
@@ -35,7 +35,7 @@ _LOW_OUTPUT_FD = 113
 # In the script's own last line, because after the eval the codes are the eval's. The group keeps it out of a trace.
 STAGES = '\n{ __nacre="$? ${PIPESTATUS[@]}"; } 2>/dev/null'
 # The functions that its prologue may define; those of the user with the same names come back afterwards.
-_GUARDED = (
+GUARDED = (
     "rm /bin/rm /usr/bin/rm command sudo doas env nice ionice nohup timeout stdbuf setsid busybox flock chrt taskset "
     "xargs find __nacre_critical __nacre_rm_allowed __nacre_checked __nacre_feeding"
 )
@@ -48,6 +48,7 @@ NO_PIPE = "pipe"
 SPENT = "spent"
 # … and in the place of `$!` when that and the directory are what they were.
 SAME = "same"
+_LINE = "\n"
 # What a child does to be able to write: a script may have switched it off, or put a function in its place.
 _REPAIRED = "\\enable builtin;\\unset -f builtin;"
 
@@ -182,14 +183,8 @@ class Bootstrap:
     def _turn(self, nonce: str, script: str, told: Told) -> str:
         before, after = "\\builtin unset -v __nacre;", ""
         if told.prologue:
-            before += (
-                f"__nacre[2]=$(\\builtin declare -f {_GUARDED})||:;"
-                f"__nacre_notes={self._notes};\\builtin eval {quoted(told.prologue)};"
-            )
-            after += (
-                f"\\builtin unset -f {_GUARDED}||:;\\builtin unset -v __nacre_notes __nacre_start __nacre_path;"
-                '\\builtin eval "${__nacre[2]}";'
-            )
+            ours = f"[[ /dev/fd/{self._notes} -ef /dev/fd/{self._script} ]]"
+            before += f"\\builtin eval {quoted(with_notes(told.prologue, self._notes, ours))};"
         if told.watched:
             before += f"\\builtin trap {quoted(self.exit_watch)} EXIT;"
         if told.debug:
@@ -204,15 +199,20 @@ class Bootstrap:
         if told.prologue:
             run += f" {self._notes}>&{self._script}"
         status = '"${__nacre[0]:-$?}"' if told.stages else '"$?"'
-        if told.prologue:
-            status += ' "${__nacre[2]}"'
         if told.back is not None:
             after += f"\\builtin cd -- {quoted(told.back)}||:;OLDPWD={told.before};"
         if told.loud:
             # It may have replaced the standard input. Behind the word `builtin` it would not last.
             after += "\\exec </dev/null;"
         end = self._told(nonce) if told.loud else self._briefly_told(nonce)
-        text = f"{before}{_previous(told.last)}{run};__nacre=(0 {status});{after}{end}"
+        text = f"{before}{_previous(told.last)}{run};__nacre=(0 {status});"
+        if told.prologue:
+            # What the user has of these names is held by the text of this command alone.
+            text += f"\\builtin unset -f {GUARDED}||:;"
+            own = f"$(\\builtin declare -f {GUARDED})"
+            text = f'\\builtin eval {quoted(text)} "{own}" {quoted(_LINE + after + end)}'
+        else:
+            text += after + end
         if told.enter is None:
             return text
         # Why not is known in words alone.

@@ -172,6 +172,20 @@ class Checkpoint:
             texts |= {name: text for name, text in other.each_variable() if name in these}
         return replace(self, variables="".join(texts.values()))
 
+    def with_functions_of(self, other: Checkpoint | None, names: Iterable[str]) -> Checkpoint:
+        """The same with some functions as they are in another state."""
+        these = frozenset(names)
+        texts = {name: text for name, text in self.each_function() if name not in these}
+        flags = dict(self._function_flags)
+        if other is not None:
+            texts |= {name: text for name, text in other.each_function() if name in these}
+            flags |= {name: flag for name, flag in other._function_flags.items() if name in these}
+        return replace(
+            self,
+            functions="".join(texts.values()),
+            function_names="".join(f"declare {flags[name]} {name}\n" for name in texts),
+        )
+
     def exports(self) -> Checkpoint:
         """The directory and the exported variables alone."""
         variables = "".join(match[0] for match in self._variables.values() if "x" in match["flags"])

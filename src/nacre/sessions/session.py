@@ -20,7 +20,7 @@ from nacre.backends.looking import UnansweredError
 from nacre.command import Command
 from nacre.errors import InvalidRequestError, SessionBusyError, StartError, WorkingDirectoryError
 from nacre.process import AtOnce, Listener, Process
-from nacre.sessions.bootstrap import MOST_TURNS
+from nacre.sessions.bootstrap import GUARDED, MOST_TURNS
 from nacre.sessions.checkpoint import (
     MOST_BYTES,
     Checkpoint,
@@ -199,6 +199,7 @@ class Session:
             traps=own_traps(command.script, state) if watched else (),
             quiet=quiet,
             lingers=lingers,
+            guarded=bool(command.prologue),
         )
 
     async def _take_turn(self, label: Callable[[], str], limit: float | None) -> None:
@@ -418,6 +419,8 @@ class Session:
             state = replace(state, directory=scope.back)
         if scope.env:
             state = state.with_variables_of(before, scope.env)
+        if scope.guarded:
+            state = state.with_functions_of(before, GUARDED.split())
         with contextlib.suppress(ValueError):
             self._debug = action_of(debug.decode("utf-8", "surrogateescape"), "DEBUG")
         self._keep(state, len(dump))

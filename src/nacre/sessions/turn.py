@@ -68,6 +68,8 @@ class Scope(NamedTuple):
     """Whether the script is known to leave its shell as it is."""
     lingers: bool = True
     """Whether the start waits a moment for the end."""
+    guarded: bool = False
+    """Whether functions of ours are beside the script."""
 
 
 # What a script left may be about to end: so often it is looked at again before the shell is given up for it.

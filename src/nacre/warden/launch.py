@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 MAX_ARGUMENT_BYTES = 131_071
 # Above what scripts use by convention (3-9), bash for itself (10 up) and process substitution (63 down).
 LOWEST_FD = 100
+# What stands in a prologue before a command that prints a note.
+NOTES_MARK = "@notes@"
 # The first line of the file for notes.
 _NOTES = "nacre-notes"
 
@@ -145,8 +147,15 @@ def prologue_lines(prologue: str, notes_fd: int, *, stages: bool) -> list[str]:
     if stages:
         lines.append(f"trap '{_report(notes_fd)}' EXIT")
     if prologue:
-        lines.append(f"__nacre_notes={notes_fd}\n{prologue}")
+        file = f"/dev/fd/{notes_fd}"
+        ours = f"[[ -f {file} ]] && builtin read -r word <{file} && [[ $word = {_NOTES} ]]"
+        lines.append(with_notes(prologue, notes_fd, ours))
     return lines
+
+
+def with_notes(prologue: str, notes_fd: int, ours: str) -> str:
+    """The prologue whose notes go there, if the descriptor is still ours by then, which the other text tells."""
+    return prologue.replace(NOTES_MARK, f"{ours} && >&{notes_fd}")
 
 
 def has_own_traps(script: str) -> bool:
