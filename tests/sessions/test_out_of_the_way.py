@@ -164,3 +164,13 @@ async def test_a_crippled_shell_says_nothing_of_ours_and_no_untruth(script: str,
             assert "before its last command" in said
         else:
             assert later.text == "2\n"
+
+
+async def test_the_time_limit_of_read_does_not_end_an_idle_shell(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        await shell.run("TMOUT=1; readonly TMOUT; x=1")
+        # There is nothing to wait for: the shell would end by itself after a second.
+        await asyncio.sleep(1.5)
+        after = await shell.run('echo "$x $$ $TMOUT"; kill -9 $$')
+        assert after.text.startswith("1 ")
+        assert after.notices == ()

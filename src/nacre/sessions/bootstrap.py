@@ -31,6 +31,8 @@ MOST_TURNS = _ROUND * _ROUND * _OUTER - 1
 _ROOM = 24
 _USUAL_LIMIT = 1024
 _LOW_OUTPUT_FD = 113
+# Seconds; without a limit of its own `read` would have that of TMOUT, and the shell would end.
+_FOR_EVER = 100_000_000
 
 # In the script's own last line, because after the eval the codes are the eval's. The group keeps it out of a trace.
 STAGES = '\n{ __nacre="$? ${PIPESTATUS[@]}"; } 2>/dev/null'
@@ -95,7 +97,7 @@ class Bootstrap:
         self._notes, self._later = base + 12, base + 13
         # The end of the socket is the end of the shell, with the status of its last turn; a note tells the stage codes.
         self._next = (
-            f'\\builtin read -r -u {go} "__nacre[0]"||{{ '
+            f'\\builtin read -t {_FOR_EVER:d} -r -u {go} "__nacre[0]"||{{ '
             f'\\builtin printf "stages %s\\n" "${{__nacre[1]#* }}" >&{script};'
             f'\\builtin exit "${{__nacre[1]%% *}}";}};'
             f'\\builtin mapfile -d "" -t -u {script} __nacre;\\builtin eval "${{__nacre[0]}}";'
