@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from nacre.dataclass import dataclass, fields, replace
 from nacre.errors import ConfigError, shown
-from nacre.regular_file import read_regular_text
+from nacre.regular_file import read_regular_text, stamp_of
 from nacre.settings import Settings
 
 if TYPE_CHECKING:
@@ -87,15 +87,8 @@ def _left_aside(path: str, error: ConfigError) -> str:
 
 def file_stamps(environ: Mapping[str, str], cwd: str) -> tuple[object, ...]:
     """What tells whether a settings file has changed, appeared or gone, cheap to ask."""
-    stamps: list[object] = []
-    for path in _candidates(environ, cwd):
-        try:
-            stat = os.stat(path)
-        except (OSError, ValueError):  # a path with a NUL names no file either
-            stamps.append(None)
-        else:
-            stamps.append((path, stat.st_mtime_ns, stat.st_size, stat.st_ino))
-    return tuple(stamps)
+    stamps = [(path, stamp_of(path)) for path in _candidates(environ, cwd)]
+    return tuple(None if one[1] is None else one for one in stamps)
 
 
 def state_dir(environ: Mapping[str, str]) -> str:
@@ -180,9 +173,7 @@ def _read(path: str, *, trusted: bool) -> _Found:
     Raises:
         ConfigError: it is wrong, no regular file, too large, or loosens a protection and is not trusted.
     """
-    try:
-        os.stat(path)
-    except (OSError, ValueError):
+    if stamp_of(path) is None:
         return {}
     import tomllib
 

@@ -1,16 +1,37 @@
 """Reads a file that the settings, the environment or a project name: a regular one, of a bounded size, without waiting.
 
-A FIFO in its place would wait for a writer, and opening a device can do harm; neither is ever opened.
+A FIFO in its place would wait for a writer, and opening a device can do harm; neither is ever opened. A file system
+that is not this machine's own (FUSE, a network) may never answer: a process of its own looks there, and is left behind
+where it gets stuck, as a thread would keep its program from exiting.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import stat
+import time
 
 from nacre.errors import ConfigError, reason_of
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import subprocess
+
 MOST_BYTES = 1024 * 1024
+# How long a file system that is not this machine's own has for an answer, and for how long the answer counts.
+LOOK_SECONDS = 1.0
+ANSWER_SECONDS = 5.0
+SILENCE_SECONDS = 60.0
+MOUNTS_SECONDS = 1.0
+MOST_LINKS = 40
+MOST_ANSWERS = 64
+
+_LOCAL = frozenset(
+    b"bcachefs binfmt_misc bpf btrfs cgroup cgroup2 configfs debugfs devpts devtmpfs efivarfs erofs exfat ext2 ext3 "
+    b"ext4 f2fs fusectl hugetlbfs iso9660 jfs mqueue nsfs ntfs3 overlay proc pstore ramfs reiserfs securityfs "
+    b"selinuxfs squashfs sysfs tmpfs tracefs udf vfat xfs zfs".split()
+)
 
 _KINDS = (
     (stat.S_ISDIR, "a directory"),
@@ -27,6 +48,13 @@ def read_regular(path: str, *, most_bytes: int = MOST_BYTES) -> bytes:
     Raises:
         ConfigError: it cannot be read, is no regular file or is too large; the message names it and says which.
     """
+    if _is_far(path):
+        found = _look(path)
+        if found is None:
+            raise ConfigError(f"{path} cannot be read: no such file; correct its name or its rights", source=path)
+        if len(found) > most_bytes:
+            raise _too_large(path, most_bytes)
+        return found
     try:
         _check(path, os.stat(path), most_bytes)
         # Should a FIFO have taken its place since, this returns at once all the same.
@@ -54,6 +82,135 @@ def read_regular_text(path: str, *, most_bytes: int = MOST_BYTES) -> str:
         raise ConfigError(
             f"{path}:{line}: it is not UTF-8 text (byte 0x{data[error.start]:02x}); save it as UTF-8", source=path
         ) from error
+
+
+def stamp_of(path: str) -> object:
+    """What tells whether a file has changed, cheap to ask; None where there is none that this user could see."""
+    if _is_far(path):
+        try:
+            found = _look(path)
+        except ConfigError as error:
+            return str(error)
+        return None if found is None else hash(found)
+    try:
+        seen = os.stat(path)
+    except (OSError, ValueError):  # a path with a NUL names no file either
+        return None
+    return seen.st_mtime_ns, seen.st_size, seen.st_ino
+
+
+def _is_far(path: str) -> bool:
+    """Whether the way to a file leads through a file system that may not answer; none of those is touched."""
+    far = _far_mounts()
+    if not far:
+        return False
+    current, links = "/", 0
+    try:
+        here = os.getcwd() + "/"
+    except OSError:
+        here = "/"  # in a directory that is gone a relative path names no file
+    left = os.path.join(here, path).split("/")[::-1]
+    while left:
+        part = left.pop()
+        if part in ("", "."):
+            continue
+        if part == "..":
+            current = os.path.dirname(current)
+            continue
+        current = f"{current.rstrip('/')}/{part}"
+        if current in far:
+            return True
+        if here.startswith(f"{current}/"):
+            continue  # no link, as the kernel has told
+        try:
+            target = os.readlink(current)
+        except (OSError, ValueError):
+            continue
+        links += 1
+        if links > MOST_LINKS:
+            return False  # a circle, which the kernel names
+        current = "/" if target.startswith("/") else os.path.dirname(current)
+        left += target.split("/")[::-1]
+    return False
+
+
+_mounts: tuple[float, frozenset[str]] | None = None
+
+
+def _far_mounts() -> frozenset[str]:
+    """Where file systems are mounted that may not answer. Without that of the root this program would not run."""
+    global _mounts
+    now = time.monotonic()
+    if _mounts is None or now - _mounts[0] > MOUNTS_SECONDS:
+        kinds: dict[bytes, bytes] = {}
+        try:
+            with open("/proc/self/mountinfo", "rb") as file:
+                for line in file:
+                    place, _, kind = line.partition(b" - ")
+                    kinds[place.split()[4]] = kind.split()[0]
+        except FileNotFoundError:
+            kinds = {}  # without /proc there is no telling them apart
+        far = [place for place, kind in kinds.items() if kind not in _LOCAL and place != b"/"]
+        _mounts = now, frozenset(os.fsdecode(_ESCAPED.sub(lambda found: bytes([int(found[1], 8)]), one)) for one in far)
+    return _mounts[1]
+
+
+_ESCAPED = re.compile(rb"\\([0-7]{3})")
+
+_answers: dict[str, tuple[float, bytes | ConfigError | None]] = {}
+# Processes that did not come back yet.
+_stuck: list[subprocess.Popen[bytes]] = []
+_LOOK = '[[ -e $1 ]] || exit 3; [[ -f $1 ]] || exit 4; exec head -c "$2" -- "$1"'
+
+
+def _look(path: str) -> bytes | None:
+    """The content of a file, as a process of its own saw it a moment ago; None where there is none."""
+    now = time.monotonic()
+    known = _answers.get(path)
+    if known is None or now > known[0]:
+        if len(_answers) >= MOST_ANSWERS:
+            _answers.clear()
+        answer = _looked(path)
+        silent = isinstance(answer, ConfigError)
+        known = _answers[path] = (now + (SILENCE_SECONDS if silent else ANSWER_SECONDS), answer)
+    if isinstance(known[1], ConfigError):
+        raise known[1]
+    return known[1]
+
+
+def _looked(path: str) -> bytes | ConfigError | None:
+    import subprocess
+
+    _stuck[:] = [one for one in _stuck if one.poll() is None]
+    try:
+        looking = subprocess.Popen(
+            ["/bin/bash", "-c", _LOOK, "nacre-look", path, str(MOST_BYTES + 1)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            env={},
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        return ConfigError(f"{path} cannot be looked at: {error}", source=path)
+    try:
+        data, _ = looking.communicate(timeout=LOOK_SECONDS)
+    except subprocess.TimeoutExpired:
+        looking.kill()
+        assert looking.stdout is not None
+        looking.stdout.close()
+        _stuck.append(looking)
+        return ConfigError(
+            f"{path} was not read: its file system did not answer within {LOOK_SECONDS:g} s", source=path
+        )
+    if looking.returncode == 3:
+        return None
+    if looking.returncode == 4:
+        return ConfigError(f"{path} is no regular file; put a regular file there, or take it away", source=path)
+    if looking.returncode != 0:
+        return ConfigError(f"{path} cannot be read; correct its name or its rights", source=path)
+    return data
 
 
 def _check(path: str, found: os.stat_result, most_bytes: int) -> None:

@@ -76,6 +76,10 @@ async def attempt(path, command, how):
             reply = await tool.call({"command": command, "timeout": 4})
         os.environ["HOME"] = "/"
         return {"words": reply.text, "failed": reply.is_error}
+    if how == "settings":
+        async with nacre.Tool("workspace", tools=["read"]) as tool:
+            reply = await asyncio.wait_for(tool.call({"command": command, "timeout": 3}), 20)
+        return {"words": reply.text}
     if how == "tool":
         async with nacre.Tool("workspace", cwd=path) as tool:
             reply = await tool.call({"command": command, "timeout": 1})
@@ -108,7 +112,7 @@ asyncio.run(main(*sys.argv[1:]))
 """
 
 
-def facts_of(command: str, how: str, tmp_path: Path) -> dict[str, Any]:
+def facts_of(command: str, how: str, tmp_path: Path, *, cwd: Path | None = None) -> dict[str, Any]:
     """What a program said of a command that meets the mount; the mount's server is left to the caller to end."""
     if os.geteuid() != 0 or not os.access("/dev/fuse", os.R_OK | os.W_OK) or shutil.which("unshare") is None:
         pytest.skip("a hung file system needs root, /dev/fuse and unshare")
@@ -119,7 +123,7 @@ def facts_of(command: str, how: str, tmp_path: Path) -> dict[str, Any]:
         str(mount),
         command,
         how,
-        before=["unshare", "--mount", "--propagation", "private"],
+        before=["unshare", "--mount", "--propagation", "private", *(["env", "--chdir", str(cwd)] if cwd else [])],
         env={"NACRE_GRACE_SECONDS": "0.2"},
     )
     facts: dict[str, Any] = program.json()
@@ -173,6 +177,24 @@ def test_case_54_process_that_cannot_be_killed_is_named_and_not_waited_for(tmp_p
     assert notice.endswith("), state D")
     assert "(cat " in notice
     assert facts["beats"] > 10
+    assert facts["then"] == "next\n"
+
+
+@pytest.mark.parametrize("which", ["the project's file", "its interceptor file"])
+def test_settings_on_a_hung_file_system_stop_no_call_and_are_named(which: str, tmp_path: Path) -> None:
+    hung, project = tmp_path / "hung", tmp_path / "project"
+    project.mkdir()
+    if which == "the project's file":
+        (tmp_path / "way").symlink_to("hung")
+        (project / "nacre.toml").symlink_to("../way/nacre.toml")
+    else:
+        text = f"[policy]\ninterceptor = true\ninterceptor_file = '{hung}/rules.toml'\n"
+        (project / "nacre.toml").write_text(text, encoding="utf-8")
+    facts = facts_of("echo up", "settings", tmp_path, cwd=project)
+    end(facts["server"])
+    assert facts["words"].startswith("up\n")
+    named = project / "nacre.toml" if which == "the project's file" else hung / "rules.toml"
+    assert f"{named} was not read: its file system did not answer within 1 s" in facts["words"]
     assert facts["then"] == "next\n"
 
 

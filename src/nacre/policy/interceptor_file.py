@@ -19,7 +19,7 @@ import tomllib
 
 from nacre.errors import ConfigError
 from nacre.policy.interceptor import Interceptor, InterceptRule, compile_rules
-from nacre.regular_file import read_regular_text
+from nacre.regular_file import read_regular_text, stamp_of
 
 # What a project may make us compile.
 MOST_BYTES = 64 * 1024
@@ -34,11 +34,8 @@ def interceptor_of(path: str | None) -> Interceptor:
         return _defaults()
     path = os.path.expanduser(path)
     try:
-        stamp = os.stat(path).st_mtime_ns
-    except (OSError, ValueError):
-        stamp = 0  # reading it says why it cannot be read
-    try:
-        return _compiled(path, stamp)
+        # Where there is no file, reading it says so.
+        return _compiled(path, stamp_of(path))
     except ConfigError as error:
         return Interceptor((), (f"no interceptor rules (setting policy.interceptor_file): {error}",))
 
@@ -49,7 +46,7 @@ def _defaults() -> Interceptor:
 
 
 @functools.lru_cache(maxsize=8)
-def _compiled(path: str, stamp: int) -> Interceptor:
+def _compiled(path: str, stamp: object) -> Interceptor:
     text = read_regular_text(path, most_bytes=MOST_BYTES)
     try:
         document = tomllib.loads(text)
