@@ -105,7 +105,8 @@ class Run:
         self._ending = ending
         self._ended = time.monotonic()
         self._clear_timer()
-        if not self._open:
+        if not self._open or ending.unkillable:
+            # What cannot be killed writes no more, and its time is up.
             self._finish()
             return
         now = self._last_output = self._loop.time()
