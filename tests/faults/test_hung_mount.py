@@ -70,6 +70,12 @@ async def attempt(path, command, how):
             except TimeoutError:
                 return {"words": "it did not come back"}
         return {"words": reply.text}
+    if how == "tmpdir":
+        os.environ["TMPDIR"] = path
+        async with nacre.Tool("workspace", cwd="/") as tool:
+            reply = await tool.call({"command": command, "timeout": 4})
+            after = await tool.call({"command": "kill %1; echo killed", "timeout": 4})
+        return {"words": reply.text + after.text, "failed": reply.is_error}
     if how == "home":
         os.environ["HOME"] = path
         async with nacre.Tool("workspace", cwd="/", settings=Settings()) as tool:
@@ -215,4 +221,13 @@ def test_a_home_directory_that_does_not_answer_costs_the_rc_alone(tmp_path: Path
     assert "the user's rc was not read, so its functions and aliases are missing: " in facts["words"]
     assert facts["words"].count("/.bashrc did not answer in time") == 1
     assert facts["beats"] > 10
+    assert facts["then"] == "next\n"
+
+
+def test_a_temporary_directory_that_does_not_answer_costs_nothing(tmp_path: Path) -> None:
+    facts = facts_of("echo up; sleep 50 &", "tmpdir", tmp_path)
+    end(facts["server"])
+    assert not facts["failed"]
+    assert facts["words"].startswith("up\n")
+    assert "killed\n" in facts["words"]
     assert facts["then"] == "next\n"

@@ -5,13 +5,19 @@ from __future__ import annotations
 import os
 import tempfile
 
+# In memory.
+SHARED = "/dev/shm"
+
 
 class Fifo:
     """Owns the name; the reading end is its taker's to close."""
 
     def __init__(self) -> None:
         """Raises OSError when none can be made."""
-        self._directory = tempfile.mkdtemp(prefix="nacre-")
+        # A temporary directory of the user's choice may be on a file system that does not answer.
+        self._directory = tempfile.mkdtemp(
+            prefix="nacre-", dir=SHARED if os.access(SHARED, os.W_OK | os.X_OK) else None
+        )
         self.path = os.path.join(self._directory, "output")
         try:
             os.mkfifo(self.path, 0o600)
