@@ -80,6 +80,17 @@ async def test_stopped_runner_goes_on_and_keeps_the_time_limit(how: str, sleeper
 
 
 @pytest.mark.parametrize("how", FOREGROUND)
+async def test_far_side_that_is_stopped_as_a_whole_goes_on_and_keeps_the_time_limit(how: str, sleeper: str) -> None:
+    """No process of it is left to see that another is stopped: the caller sees to it when the limit is over."""
+    parents = "w=$(cut -d' ' -f4 /proc/$PPID/stat); g=$(cut -d' ' -f4 /proc/$w/stat)"
+    async with asyncio.timeout(20):
+        outcome = await FOREGROUND[how](f"{parents}; kill -STOP $g $w $PPID; sleep {sleeper}", 1)
+        assert (await run("echo next")).text == "next\n"
+    assert outcome == ("TimedOut", "")
+    await gone(sleeper)
+
+
+@pytest.mark.parametrize("how", FOREGROUND)
 async def test_stopped_runner_goes_on_and_tells_the_exit_code(how: str) -> None:
     async with asyncio.timeout(20):
         assert await FOREGROUND[how]("echo up; kill -STOP $PPID; sleep 0.1; echo end; exit 3", 10) == (

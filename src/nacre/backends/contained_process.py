@@ -27,6 +27,8 @@ from nacre.warden.record import SIGNALLED
 
 # How long the far side may take to answer a question about a finished command.
 ANSWER_SECONDS = 1.0
+# How long after a command's limit the far side is seen to, should it be stopped: what is left is enough for the ladder.
+WAKE_SECONDS = 0.1
 
 
 class ContainedProcess:
@@ -47,6 +49,7 @@ class ContainedProcess:
         """Whether nobody took the request."""
         self._pid: int | None = None
         self._answer: asyncio.Future[dict[str, Any]] | None = None
+        self._waking: asyncio.TimerHandle | None = None
         self._rests = False
         """Whether the far side keeps no limits of this command."""
         self._parted: Callable[[int | None], None] | None = None
@@ -123,6 +126,7 @@ class ContainedProcess:
         readers = [fd for reader in self._readers.values() if (fd := reader.take()) is not None]
         self._readers = {}
         self.rest()
+        self._stop_waking()
         sock, self._sock = self._sock, None
         if sock is not None:
             unwatch(self._loop, sock.fileno())
@@ -155,6 +159,8 @@ class ContainedProcess:
         assert self._sock is not None
         self._sock.settimeout(0)
         watch(self._loop, self._sock.fileno(), self._heard)
+        if self._command.timeout is not None:
+            self._waking = self._loop.call_later(self._command.timeout + WAKE_SECONDS, warden.wake)
 
     def _watch_all(self, readers: list[int]) -> None:
         command = self._command
@@ -319,6 +325,7 @@ class ContainedProcess:
 
     def release(self) -> None:
         self._close_readers()
+        self._stop_waking()
         sock, self._sock = self._sock, None
         if sock is None:
             return
@@ -327,8 +334,15 @@ class ContainedProcess:
             warden.give(self._link)
             if self._wanted:
                 refill_soon(self._loop, self._command, self._wanted)
-        else:
-            sock.close()
+            return
+        if not self._ended:
+            warden.wake()
+        sock.close()
+
+    def _stop_waking(self) -> None:
+        if self._waking is not None:
+            self._waking.cancel()
+            self._waking = None
 
     def _close_readers(self) -> None:
         for reader in self._readers.values():

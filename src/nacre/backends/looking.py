@@ -47,6 +47,7 @@ async def _look_afar(question: dict[str, Any]) -> Any:
     except BaseException:
         # A runner that is stuck ends when the file system answers.
         link.close()
+        warden.wake()
         raise
     warden.give(link)
     return found

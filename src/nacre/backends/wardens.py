@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from typing import Any
 from nacre import forks
 from nacre.backends.link import NOW, Link, Request, is_quiet
 from nacre.errors import BackendUnavailableError
-from nacre.warden import children
+from nacre.warden import children, wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class Warden:
         self._lock = threading.Lock()
         self._control: socket.socket | None = None
         self._ready = False
+        self._pids: tuple[int, ...] = ()
         self._env: Mapping[str, str] | None = None
         """The environment that the warden has; a runner has it from there."""
         self._intermediate: subprocess.Popen[bytes] | None = None
@@ -230,10 +232,23 @@ class Warden:
         """Whether the warden got as far as serving; if not, nothing that it was asked for was started."""
         if not self._ready and self._control is not None:
             try:
-                self._ready = self._control.recv(1, socket.MSG_DONTWAIT) != b""
+                said = self._control.recv(wire.READY.size, socket.MSG_DONTWAIT)
             except OSError:
                 return False
+            self._ready = said != b""
+            if self._ready:
+                self._pids = wire.READY.unpack(said)
         return self._ready
+
+    def wake(self) -> None:
+        """Have the far side go on, if it was stopped as a whole: no process of it is left to see that."""
+        if not self.ever_ready():
+            return
+        for pid in self._pids:
+            # A number that has become another process's is not that of one of ours that is stopped.
+            if children.state(pid) == "T" and children.command_line(pid)[:1] in (["nacre-guardian"], ["nacre-warden"]):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGCONT)
 
     def reap_intermediate(self) -> None:
         """Collect the process that started the warden and ended; called once a runner has answered."""

@@ -240,6 +240,7 @@ async def start_shell(command: Command, restoring: tuple[str, ...], deadline: fl
         shell.meet(frame.last)
     except BaseException:
         shell.close()
+        warden.wake()
         raise
     return shell
 

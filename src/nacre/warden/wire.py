@@ -7,6 +7,7 @@ collects them. ensure_ascii keeps undecodable bytes (lone surrogates) intact on 
 from __future__ import annotations
 
 import json
+import struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 # A request carries a script and an environment; far above any real one, far below what would exhaust memory.
 MAX_FRAME_BYTES = 64 * 1024 * 1024
+
+# The first word of the warden on its socket: which processes the guardian and the zygote are.
+READY = struct.Struct("=ii")
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from nacre.warden.wire import Message
 
 
-READY = b"k"
 # After the first runner, when nobody has asked for this long, there is time to prepare for jobs: less than the time
 # between two of them, and a program that runs a single command has mostly ended before.
 QUIET_SECONDS = 0.005
@@ -67,7 +66,7 @@ def main(control_fd: int) -> NoReturn:
     global _zygote
     _zygote = os.getpid()
     # Until this is said, nothing that was asked for can have been started.
-    control.send(READY)
+    control.send(wire.READY.pack(guards, _zygote))
     channel = Channel(control)
     quiet = select.poll()
     quiet.register(control, select.POLLIN)
