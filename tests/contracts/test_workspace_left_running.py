@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from workbench import PATIENCE_SECONDS, Workbench, gone, layout, timeless, until
+from workbench import PATIENCE_SECONDS, Workbench, gone, layout, quick, timeless, until
 
 from nacre.contracts.contract import Reply
 from nacre.jobs.table import JobTable
@@ -197,6 +197,17 @@ async def test_a_killed_runner_of_a_session_makes_what_it_ends_lost(bench: Workb
         assert (job.state, job.record["reason"]) == ("lost", "lost: its runner was killed, its exit status is unknown")
         assert (job.record["exitCode"], job.record["signal"]) == (None, None)
         await gone(keeper)
+
+
+async def test_a_job_names_its_process_when_the_window_ends_with_the_shell(bench: Workbench) -> None:
+    """The shell has ended and what it left holds the pipe: the call moves to the background in that moment."""
+    async with bench.tool(quick()) as tool:
+        reply = await tool.call({"command": "sleep 300 & echo $!"})
+        pid = int(reply.text.split()[0])
+        assert bench.jobs.get("bg_1").record["pid"] == pid
+        os.kill(pid, signal.SIGTERM)
+        job = await bench.ended("bg_1")
+        assert (job.state, job.record["signalName"]) == ("killed", "SIGTERM")
 
 
 async def test_where_no_job_can_be_had_the_process_and_the_shell_go_on(bench: Workbench) -> None:

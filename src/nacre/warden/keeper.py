@@ -78,15 +78,20 @@ class Keeper:
         """Stop the job at the next turn of the loop: safe from a signal handler."""
         self._stop_requested = why
 
-    def follow(self, leader: int, status: int | None) -> None:
-        """Watch the processes of the job from now on; the leader's status is the job's, if it is not known already."""
-        self._leader, self._status = leader, status
+    def follow(self, leader: int | None, status: int | None) -> int:
+        """Watch the processes of the job from now on; returns the leader, whose status is the job's.
+
+        A call that moves to the background just when its shell has ended names no leader.
+        """
+        self._look()
+        self._leader = leader or min(self._roots, default=0)
+        self._status = status
         self._told = status is not None
         try:
-            self._leader_handle = os.pidfd_open(leader)
+            self._leader_handle = os.pidfd_open(self._leader)
         except OSError:
             pass  # it was collected already
-        self._look()
+        return self._leader
 
     def keep(self, job: Job | None, fds: list[int], *, aside: int) -> None:
         """Read the pipes from now on: into the job's file, or away; the last `aside` of them always away."""
@@ -102,7 +107,7 @@ class Keeper:
         kept = {0, 1, 2, self._link.fileno(), self._wakeup, self._wakeup_end, self._leader_handle}
         kept |= {*self._readers, *self._roots.values()}
         if self._job is not None:
-            kept |= {self._job.lock, self._job.output.fd}
+            kept |= set(self._job.fds)
         for name in os.listdir("/proc/self/fd"):
             if int(name) not in kept:
                 try:
