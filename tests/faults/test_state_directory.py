@@ -258,6 +258,29 @@ async def test_ids_go_on_when_the_state_directory_is_deleted_in_use(home: Path, 
         end(first["pid"])
 
 
+@pytest.mark.parametrize("kind", ["started", "moved", "left"])
+async def test_ids_go_on_in_another_program_while_a_job_of_the_deleted_directory_lives(
+    kind: str, home: Path, tmp_path: Path
+) -> None:
+    commands = {"started": "sleep 1000", "moved": "sleep 1000", "left": "sleep 1000 & echo up"}
+    arguments = {"command": commands[kind], **({"async": True} if kind == "started" else {})}
+    another = ("call", "workspace", '{"command": "true", "async": true}')
+    async with Tool("workspace", cwd=tmp_path, settings=QUICK) as tool:
+        assert (await tool.call({"command": "true", "async": True})).details["async"]["jobId"] == "bg_1"
+        assert (await tool.call(arguments)).details["async"]["jobId"] == "bg_2"
+        job = tool.engine.jobs.get("bg_2")
+        shutil.rmtree(home)
+        with nacre(*another, cwd=tmp_path) as program:
+            assert json.loads(program.succeed())["details"]["async"]["jobId"] == "bg_3"
+        with nacre(*another, cwd=tmp_path, env={"NACRE_HOME": str(tmp_path / "other")}) as program:
+            assert json.loads(program.succeed())["details"]["async"]["jobId"] == "bg_1"
+        os.kill(job.record["runnerPid"], record.STOP_SIGNAL)
+        eventually(lambda: record.claimed(str(home / "jobs")) == [], "the end of its runner")
+        shutil.rmtree(home)
+        with nacre(*another, cwd=tmp_path) as program:
+            assert json.loads(program.succeed())["details"]["async"]["jobId"] == "bg_1"
+
+
 async def test_the_end_of_a_job_whose_directory_was_deleted_leaves_its_successor_alone(
     home: Path, tmp_path: Path
 ) -> None:

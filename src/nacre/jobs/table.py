@@ -13,7 +13,7 @@ import re
 import shutil
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -108,6 +108,9 @@ class JobTable:
                 if most is not None and len(numbers) >= most:
                     self._refuse_beyond(most, numbers)
                 last = max([_number(counter), _LAST.get(str(self.root), 0), *numbers])
+                if last == 0:
+                    # A new directory, or one that was deleted while jobs of it live.
+                    last = max([0, *_numbers_in(record.claimed(str(self.root)))])
                 while True:
                     last += 1
                     directory = self.root / f"{PREFIX}{last}"
@@ -156,7 +159,7 @@ class JobTable:
         )
 
     def _numbers(self) -> list[int]:
-        return [int(match[1]) for name in os.listdir(self.root) if (match := _DIRECTORY.match(name))]
+        return _numbers_in(os.listdir(self.root))
 
     def list(self) -> Listing:
         """Every job, oldest first; those whose runner died are settled on the way.
@@ -202,7 +205,7 @@ class JobTable:
             runner = job.record.get("runnerPid")
             if job.note is None and isinstance(runner, int):
                 _signal(runner, job.record.get("runnerStart"), record.STOP_SIGNAL)
-            else:
+            elif job.record["pid"]:
                 # Its processes are told by the session that its shell leads.
                 started = {pid: children.start_time(pid) for pid in children.session_and_below(job.record["pid"])}
                 if started[job.record["pid"]] == job.record.get("pidStart"):
@@ -228,6 +231,10 @@ class JobTable:
                 shutil.rmtree(job.directory, ignore_errors=True)
                 removed += 1
         return removed
+
+
+def _numbers_in(names: Iterable[str]) -> list[int]:
+    return [int(match[1]) for name in names if (match := _DIRECTORY.match(name))]
 
 
 def _answered_for(directory: Path) -> bool:

@@ -148,7 +148,7 @@ class Execution:
         self._start = Start.over(self._channel, request, watch.leader, watch.notes_fd)
         self._deadline = watch.deadline
         self._grace = request["grace"]
-        self._job = Job(request["job"], lock=watch.lock, output=watch.output)
+        self._job = Job(request["job"], lock=watch.lock, claim=watch.claim, output=watch.output)
         self._job.running(self._leader, runner=os.getpid())
         self._last_output = watch.last_output
         self._attend(watch.readers)
@@ -511,7 +511,7 @@ class Execution:
                 self._first_pipe = os.dup(fds[0])
             child = _fork_marked(mark)
         except OSError as error:
-            for fd in fds if job is None else (*fds, job.lock, job.output.fd):
+            for fd in fds if job is None else (*fds, *job.fds):
                 os.close(fd)
             reason = os.strerror(error.errno) if error.errno else str(error)
             self._channel.send({"event": "kept", "pid": self._leader, "error": reason})
@@ -523,7 +523,7 @@ class Execution:
         self._keepers[child] = mark, near
         self._given.add(mark)
         self._left_mark = None
-        for fd in fds if job is None else (*fds, job.lock, job.output.fd):
+        for fd in fds if job is None else (*fds, *job.fds):
             os.close(fd)
 
     def _become_keeper(
@@ -533,8 +533,8 @@ class Execution:
         status = 1
         try:
             keeper = self._keeper = Keeper(mark, message["grace"], link, shell=self._leader)
-            leader: int = message.get("adopt") or 0
-            keeper.follow(leader, self._named.get(leader))
+            adopted: int | None = message.get("adopt")
+            leader = keeper.follow(adopted, None if adopted is None else self._named.get(adopted))
             answer: Message = {"event": "kept", "pid": leader}
             if job is not None:
                 try:

@@ -119,16 +119,19 @@ def hidden_forms(spec: Record) -> list[tuple[str, bytes]]:
 class Job:
     """A kept command's directory: lock, record and output, from the moment of keeping to the final status."""
 
-    def __init__(self, spec: Record, *, lock: int, output: JobOutput) -> None:
+    def __init__(self, spec: Record, *, lock: int, claim: int, output: JobOutput) -> None:
         self.directory: str = spec["directory"]
         self.record: Record = spec["record"]
         self.output = output
         self.lock = lock
+        self.claim = claim
 
     @classmethod
     def open(cls, spec: Record) -> Self:
         lock = record.lock(spec["directory"])
+        claim = -1
         try:
+            claim = record.claim(spec["directory"])
             output = JobOutput(
                 open_output(os.path.join(spec["directory"], record.OUTPUT)),
                 head_bytes=spec["headBytes"],
@@ -137,11 +140,17 @@ class Job:
             )
         except OSError:
             os.close(lock)
+            if claim >= 0:
+                os.close(claim)
             raise
         if spec.get("held"):
             # What the caller's redactor held back when it handed over.
             output.feed(spec["held"].encode("latin-1"))
-        return cls(spec, lock=lock, output=output)
+        return cls(spec, lock=lock, claim=claim, output=output)
+
+    @property
+    def fds(self) -> tuple[int, ...]:
+        return self.lock, self.claim, self.output.fd
 
     def started(self, leader: int, *, runner: int) -> None:
         self.running(leader, runner=runner)
@@ -187,6 +196,7 @@ class Job:
             pass
         finally:
             os.close(self.lock)
+            os.close(self.claim)
 
 
 def final_state(facts: Record, *, producer: int | None = None) -> Record:

@@ -13,6 +13,7 @@ import fcntl
 import json
 import os
 import signal
+import socket
 import stat
 
 TYPE_CHECKING = False
@@ -31,6 +32,8 @@ OUTPUT = "output"
 # the job's pipeline.
 FIRST_BYTES = 1024
 RESERVE_BYTES = 4096
+# Makes a short number of the path of a directory.
+_PRIME = (1 << 89) - 1
 # Asks a job's runner to stop it. Not SIGTERM, which others send too.
 STOP_SIGNAL = signal.SIGUSR1
 # Of a job whose runner was killed.
@@ -115,6 +118,36 @@ def lock(directory: str) -> int:
         os.close(fd)
         raise
     return fd
+
+
+def claim(directory: str) -> int:
+    """Announce the id of a job for as long as the returned descriptor stays open, even without its directory.
+
+    It is the name of a socket that no process connects to. The kernel lists it to every program (see `claimed`).
+    """
+    root, job_id = os.path.split(directory)
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    try:
+        sock.bind(_claims(root) + os.fsencode(job_id))
+    except OSError:
+        pass  # a job of this id lives, so the id is announced
+    return sock.detach()
+
+
+def claimed(root: str) -> list[str]:
+    """The ids of the jobs that live and were started in this directory, also before it was deleted and made anew."""
+    try:
+        with open("/proc/net/unix", "rb") as file:
+            names = [line.rpartition(b" ")[2].rstrip() for line in file]
+    except OSError:
+        return []  # no Linux, or no /proc
+    prefix = b"@" + _claims(root)[1:]
+    return [os.fsdecode(name.removeprefix(prefix)) for name in names if name.startswith(prefix)]
+
+
+def _claims(root: str) -> bytes:
+    """How the names of all claims in a directory begin: without its path, because every user can list them."""
+    return b"\0nacre-job/%d/%d/" % (os.geteuid(), int.from_bytes(os.fsencode(root), "big") % _PRIME)
 
 
 def holds(directory: str, fd: int) -> bool:

@@ -39,7 +39,7 @@ def rehearse() -> None:
         wire.starts_job(body)
     watch = JobWatch(channel)
     watch.readers = channel.take_fds()
-    handed = [os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)]
+    handed = [os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC) for _ in range(3)]
     watch.begin(
         pack_plan({"event": "kept", "pid": 0}, limit=1.0, head_bytes=0, cap_bytes=0, hidden=HIDDEN),
         handed,

@@ -35,6 +35,7 @@ class JobWatch:
 
     __slots__ = (
         "_channel",
+        "claim",
         "deadline",
         "last_output",
         "leader",
@@ -45,6 +46,7 @@ class JobWatch:
         "stop_requested",
     )
 
+    claim: int
     leader: int
     lock: int
     notes_fd: int | None
@@ -102,11 +104,11 @@ class JobWatch:
         return True
 
     def begin(self, plan: bytes, handed: list[int]) -> None:
-        """Take what the child prepared: the lock, the output file, where the shell leaves its notes; and say so."""
+        """Take what the child prepared (lock, claim, output file, where the shell leaves its notes), and say so."""
         answer, limit, head_bytes, cap_bytes, hidden = marshal.loads(plan)
         self.deadline = None if limit is None else time.monotonic() + limit
-        self.lock, output = handed[:2]
-        self.notes_fd = handed[2] if len(handed) > 2 else None
+        self.lock, self.claim, output = handed[:3]
+        self.notes_fd = handed[3] if len(handed) > 3 else None
         self.output = JobOutput(output, head_bytes=head_bytes, cap_bytes=cap_bytes, hidden=hidden)
         self._channel.send_frame(answer)
 
@@ -204,5 +206,5 @@ def _hand_over(request: Message, prepared: launch.Launch, far: socket.socket) ->
     )
     notes = [] if prepared.notes_fd is None else [prepared.notes_fd]
     plan = len(plan).to_bytes(4, "big") + plan
-    sent = socket.send_fds(far, [plan], [job.lock, job.output.fd, *notes])
+    sent = socket.send_fds(far, [plan], [*job.fds, *notes])
     far.sendall(plan[sent:])
