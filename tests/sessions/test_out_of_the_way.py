@@ -141,7 +141,13 @@ async def test_the_status_of_the_last_command_is_there(tmp_path: Path) -> None:
         'for fd in {3..255}; do eval "exec $fd>&-"; done',
         "enable -n builtin",
         "enable -n printf; enable -n eval; enable -n read",
+        "enable -n printf",
+        "enable -n declare",
+        "enable -n umask shopt set alias",
         "builtin() { :; }",
+        "readonly __nacre=mine",
+        "declare -A __nacre=([0]=z)",
+        "declare -n __nacre=x",
         "shopt -s expand_aliases; alias builtin='echo AL'",
         "set -r",
         "readonly PATH; PWD=/nowhere",
@@ -174,3 +180,17 @@ async def test_the_time_limit_of_read_does_not_end_an_idle_shell(tmp_path: Path)
         after = await shell.run('echo "$x $$ $TMOUT"; kill -9 $$')
         assert after.text.startswith("1 ")
         assert after.notices == ()
+
+
+@pytest.mark.parametrize(
+    "option", ["set -r", "set -x", "set -v", "set -n", "set -o posix", "set -u", "set -f", "set -C"]
+)
+async def test_the_line_for_stage_codes_is_not_seen_under_any_option(option: str, tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        await shell.run(option)
+        for script in ("y=1; false | true", f"{option}; y=1; false | true"):
+            piped = await shell.run(script)
+            assert piped.exit_code == 0
+            assert "nacre" not in piped.text
+            assert "restricted" not in piped.text
+            assert piped.stages in ((1, 0), ())

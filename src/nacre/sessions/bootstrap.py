@@ -5,8 +5,8 @@ one line, so a script's line numbers are those of `bash -c`. What the shell read
 that no program gets: bash saves what a redirection replaces under another number, closed on exec, and the loop runs in
 such a redirection and uses these.
 
-A script finds nothing of this: the one variable is unset before it runs, and every text that comes from outside is a
-quoted word. A backslash before a name keeps an alias of that name away.
+A script finds nothing of this: the one variable, whose name it cannot guess, is unset before it runs, and every text
+that comes from outside is a quoted word. A backslash before a name keeps an alias of that name away.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from nacre.command import SIDE_FD
-from nacre.sessions.checkpoint import DUMP
+from nacre.sessions.checkpoint import DUMP, VARIABLE
 from nacre.sessions.exits import OwnTrap
 from nacre.warden import spare
 from nacre.warden.launch import quoted, with_notes
@@ -35,7 +35,7 @@ _LOW_OUTPUT_FD = 113
 _FOR_EVER = 100_000_000
 
 # In the script's own last line, because after the eval the codes are the eval's. The group keeps it out of a trace.
-STAGES = '\n{ __nacre="$? ${PIPESTATUS[@]}"; } 2>/dev/null'
+STAGES = f'\n{{ {VARIABLE}="$? ${{PIPESTATUS[@]}}"; }} 2>&-'
 # The functions that its prologue may define; those of the user with the same names come back afterwards.
 GUARDED = (
     "rm /bin/rm /usr/bin/rm command sudo doas env nice ionice nohup timeout stdbuf setsid busybox flock chrt taskset "
@@ -52,7 +52,9 @@ SPENT = "spent"
 SAME = "same"
 _LINE = "\n"
 # What a child does to be able to write: a script may have switched it off, or put a function in its place.
-_REPAIRED = "\\enable builtin;\\unset -f builtin;"
+_REPAIRED = (
+    "\\unset -f builtin;\\enable builtin;for _ in printf pwd umask shopt set declare alias trap;do \\enable $_;done;"
+)
 
 
 class Told(NamedTuple):
@@ -97,13 +99,13 @@ class Bootstrap:
         self._notes, self._later = base + 12, base + 13
         # The end of the socket is the end of the shell, with the status of its last turn; a note tells the stage codes.
         self._next = (
-            f'\\builtin read -t {_FOR_EVER:d} -r -u {go} "__nacre[0]"||{{ '
-            f'\\builtin printf "stages %s\\n" "${{__nacre[1]#* }}" >&{script};'
-            f'\\builtin exit "${{__nacre[1]%% *}}";}};'
-            f'\\builtin mapfile -d "" -t -u {script} __nacre;\\builtin eval "${{__nacre[0]}}";'
+            f'\\builtin read -t {_FOR_EVER:d} -r -u {go} "{VARIABLE}[0]"||{{ '
+            f'\\builtin printf "stages %s\\n" "${{{VARIABLE}[1]#* }}" >&{script};'
+            f'\\builtin exit "${{{VARIABLE}[1]%% *}}";}};'
+            f'\\builtin mapfile -d "" -t -u {script} {VARIABLE};\\builtin eval "${{{VARIABLE}[0]}}";'
         )
         self._round, self._first_round = (
-            f'\\builtin eval "${{__nacre[{at}]}}";{self._next * (_ROUND - 1)}' for at in (1, 2)
+            f'\\builtin eval "${{{VARIABLE}[{at}]}}";{self._next * (_ROUND - 1)}' for at in (1, 2)
         )
         saved = (
             f"{spare.GO_FD}<&{base} {spare.TEXT_FD}<&{base} {_LOW_OUTPUT_FD}>&1 {_LOW_OUTPUT_FD}>&{base} "
@@ -114,13 +116,13 @@ class Bootstrap:
         # The loop writes nowhere. An `exit` in a script, but not in a function of it, undoes the redirections before it
         # runs an EXIT trap, which is heard.
         self.driver = (
-            "\\builtin unset -v BASH_EXECUTION_STRING;__nacre=(0 0);"
+            f"\\builtin unset -v BASH_EXECUTION_STRING;{VARIABLE}=(0 0);"
             f"\\builtin eval '{closed}{self._next * _OUTER}' {saved}"
         )
         # Not when the loop itself ends: then the variable is there. Not in a subshell, which is not the session.
         # The first NUL ends the notes, the second the DEBUG trap, which would slow down the rest.
         begun = (
-            "{ [[ -v __nacre || $BASHPID != $$ ]]||"
+            f"{{ [[ -v {VARIABLE} || $BASHPID != $$ ]]||"
             f"{{ [[ ! -e /dev/fd/{script} ]]||\\exec {spare.TEXT_FD}>&{script};{{ \\builtin printf '%s ' stages"
         )
         ended = (
@@ -160,18 +162,18 @@ class Bootstrap:
 
     def _told(self, nonce: str) -> str:
         """The frame, also where no descriptor can be saved any more: a child need not; it brings the state along."""
-        frame, spent = (self._frame(nonce, f'"{word}${{__nacre[1]}}"') for word in ("", f"{SPENT} "))
+        frame, spent = (self._frame(nonce, f'"{word}${{{VARIABLE}[1]}}"') for word in ("", f"{SPENT} "))
         return (
             # A script may have closed what its output goes to: what bash says of that is not of the script.
-            f'{{ {frame}\\builtin printf -v "__nacre[3]" 1;}} 2>&- >&{self._go};'
-            f"[[ ${{__nacre[3]-}} ]]||{{ ({_REPAIRED}\\builtin trap - EXIT DEBUG;{DUMP}) >&{self._script};"
+            f'{{ {frame}\\builtin printf -v "{VARIABLE}[3]" 1;}} 2>&- >&{self._go};'
+            f"[[ ${{{VARIABLE}[3]-}} ]]||{{ ({_REPAIRED}\\builtin trap - EXIT DEBUG;{DUMP}) >&{self._script};"
             f"({_REPAIRED}{spent}) >&{self._go};}}"
         )
 
     def _briefly_told(self, nonce: str) -> str:
         """The same for a script that can have changed nothing but the status, in one write."""
         frame, spent = (
-            f'\\builtin printf "{nonce}\\0{word}%s\\0{SAME}\\0\\0{nonce}\\0" "${{__nacre[1]}}"'
+            f'\\builtin printf "{nonce}\\0{word}%s\\0{SAME}\\0\\0{nonce}\\0" "${{{VARIABLE}[1]}}"'
             for word in ("", f"{SPENT} ")
         )
         return f"{frame} >&{self._go}||({_REPAIRED}{spent}) >&{self._go}"
@@ -183,7 +185,7 @@ class Bootstrap:
         return self._turn(nonce, quoted(script), told)
 
     def _turn(self, nonce: str, script: str, told: Told) -> str:
-        before, after = "\\builtin unset -v __nacre;", ""
+        before, after = f"\\builtin unset -v {VARIABLE};", ""
         if told.prologue:
             ours = f"[[ /dev/fd/{self._notes} -ef /dev/fd/{self._script} ]]"
             before += f"\\builtin eval {quoted(with_notes(told.prologue, self._notes, ours))};"
@@ -200,14 +202,14 @@ class Bootstrap:
         run += f" {self._open(told.switched)}"
         if told.prologue:
             run += f" {self._notes}>&{self._script}"
-        status = '"${__nacre[0]:-$?}"' if told.stages else '"$?"'
+        status = f'"${{{VARIABLE}[0]:-$?}}"' if told.stages else '"$?"'
         if told.back is not None:
             after += f"\\builtin cd -- {quoted(told.back)}||:;OLDPWD={told.before};"
         if told.loud:
             # It may have replaced the standard input. Behind the word `builtin` it would not last.
             after += "\\exec </dev/null;"
         end = self._told(nonce) if told.loud else self._briefly_told(nonce)
-        text = f"{before}{_previous(told.last)}{run};__nacre=(0 {status});"
+        text = f"{before}{_previous(told.last)}{run};{VARIABLE}=(0 {status});"
         if told.prologue:
             # What the user has of these names is held by the text of this command alone.
             text += f"\\builtin unset -f {GUARDED}||:;"
@@ -257,9 +259,9 @@ class Bootstrap:
     def exit_trap(self, nonce: str, action: str, code: int, switched: bool) -> str:
         """Run the EXIT trap that a script has left, as at the end of `bash -c`."""
         return (
-            "\\builtin unset -v __nacre;\\builtin trap - EXIT;"
+            f"\\builtin unset -v {VARIABLE};\\builtin trap - EXIT;"
             f"{_previous(code)}\\builtin eval {quoted(action)} {self._open(switched)};"
-            f"__nacre=(0 {code});{self._told(nonce)}"
+            f"{VARIABLE}=(0 {code});{self._told(nonce)}"
         )
 
     def switch(self, nonce: str, fifo: str) -> str:
@@ -271,18 +273,18 @@ class Bootstrap:
             for status in ("0", NO_PIPE)
         )
         done, failed = frames
-        return f"__nacre=(0 0);if {opened};then {done};else {failed};fi"
+        return f"{VARIABLE}=(0 0);if {opened};then {done};else {failed};fi"
 
     def hello(self, nonce: str, texts: int) -> str:
         """Evaluate the texts that restore a state, handed over behind this one, and say who we are."""
         first = len(self.around(0)) + 1
-        restore = "".join(f'\\builtin eval "${{__nacre[{first + at}]}}";' for at in range(texts))
+        restore = "".join(f'\\builtin eval "${{{VARIABLE}[{first + at}]}}";' for at in range(texts))
         frame = f'\\builtin printf "%s\\0" {nonce} 0 "$$ $PPID" "" "" {nonce}'
-        return f"{restore}__nacre=(0 0);{frame} >&{self._go}"
+        return f"{restore}{VARIABLE}=(0 0);{frame} >&{self._go}"
 
     def dump(self, nonce: str) -> str:
         """Write the state into the file that the script came from, behind it, then say so."""
-        return f"__nacre=(0 0);\\builtin trap - EXIT;{{ {DUMP}}} 2>&- >&{self._script};{self._briefly_told(nonce)}"
+        return f"{VARIABLE}=(0 0);\\builtin trap - EXIT;{{ {DUMP}}} 2>&- >&{self._script};{self._briefly_told(nonce)}"
 
     def leave(self, nonce: str, code: int) -> str:
         """The same, and exit with the status of the turn before."""

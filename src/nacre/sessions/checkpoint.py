@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,6 +17,8 @@ from typing import Final
 from nacre.planning.secret_names import words
 from nacre.warden.launch import quoted
 
+# The one variable of ours, while no script runs. A script that makes a name readonly, or a reference, does not meet it.
+VARIABLE = f"__nacre_{secrets.token_hex(4)}"
 # A state beyond this is not kept whole: see `without_variables` and `exports`.
 MOST_BYTES = 4 * 1024 * 1024
 
@@ -55,12 +58,12 @@ _PLAIN_NAME = re.compile(r"[A-Za-z_][\w.:-]*", re.ASCII)
 # What bash keeps itself, or what belongs to the old process.
 _OWN = words(
     """
-    _ __nacre BASH BASHOPTS BASHPID BASH_ALIASES BASH_ARGC BASH_ARGV BASH_ARGV0 BASH_CMDS BASH_COMMAND
+    _ BASH BASHOPTS BASHPID BASH_ALIASES BASH_ARGC BASH_ARGV BASH_ARGV0 BASH_CMDS BASH_COMMAND
     BASH_EXECUTION_STRING BASH_LINENO BASH_LOADABLES_PATH BASH_SOURCE BASH_SUBSHELL BASH_VERSINFO BASH_VERSION
     COMP_WORDBREAKS COPROC COPROC_PID DIRSTACK EPOCHREALTIME EPOCHSECONDS EUID FUNCNAME GROUPS HISTCMD LINENO MAPFILE
     PIPESTATUS PPID PWD RANDOM SECONDS SHELLOPTS SRANDOM UID
     """
-)
+) | {VARIABLE}
 # Options that belong to how the shell was started, or that would keep it from going on.
 _NOT_OPTIONS: Final = words("onecmd noexec interactive-comments emacs vi history histexpand privileged")
 
@@ -128,6 +131,9 @@ class Checkpoint:
         ):
             for _match in _each(pattern, text):
                 pass
+        if not (self.umask and self.shopt and self.options):
+            # A builtin that a script has switched off prints nothing.
+            raise ValueError("not a state")
         if not _ARGUMENTS.fullmatch(self.arguments):
             raise ValueError("not a list of arguments")
 
@@ -195,7 +201,7 @@ class Checkpoint:
 def read_dump(data: bytes) -> Checkpoint | None:
     """The checkpoint that a dump holds; None when it is not whole."""
     parts = data.decode("utf-8", "surrogateescape").split("\0")
-    if len(parts) != len(_SECTIONS) + 2 or parts[-1] != _WHOLE:
+    if len(parts) != len(_SECTIONS) + 2 or parts[-1] != _WHOLE or not parts[-2]:
         return None
     return _checked(parts[:-1])
 

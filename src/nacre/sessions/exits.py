@@ -23,6 +23,7 @@ _SHOWS = re.compile(
 # What would show the changed text of a command.
 _TRACES = re.compile(r"\bset[ \t][^;&|\n]*-\w*[xv]|xtrace|verbose|BASH_COMMAND|\bDEBUG\b")
 _TRACING = ("set -o xtrace", "set -o verbose")
+_VERBOSE = re.compile(r"\bset[ \t][^;&|\n]*-\w*v|verbose")
 _EXIT = frozenset(("EXIT", "SIGEXIT", "0"))
 _WORD = re.compile(r"[\w./:+@%-]+")
 
@@ -61,6 +62,11 @@ def _showing(state: Checkpoint) -> frozenset[str]:
     while more := {name for name, text in texts.items() if name not in found and not found.isdisjoint(_words(text))}:
         found |= more
     return frozenset(found)
+
+
+def shows_lines(script: str, state: Checkpoint | None) -> bool:
+    """Whether bash prints the lines of the script as it reads them (`set -v`): none of ours may be among them."""
+    return _VERBOSE.search(script) is not None or (state is not None and "set -o verbose" in state.options)
 
 
 def own_traps(script: str, state: Checkpoint | None) -> tuple[OwnTrap, ...]:

@@ -28,7 +28,7 @@ from nacre.sessions.checkpoint import (
     read_beginning,
     read_dump,
 )
-from nacre.sessions.exits import may_watch, own_traps
+from nacre.sessions.exits import may_watch, own_traps, shows_lines
 from nacre.sessions.framing import Frame
 from nacre.sessions.known import KnownShell
 from nacre.sessions.quiet import command_words
@@ -200,6 +200,7 @@ class Session:
             quiet=quiet,
             lingers=lingers,
             guarded=bool(command.prologue),
+            stages=command.stages and not shows_lines(command.script, state),
         )
 
     async def _take_turn(self, label: Callable[[], str], limit: float | None) -> None:

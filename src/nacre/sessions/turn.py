@@ -70,6 +70,8 @@ class Scope(NamedTuple):
     """Whether the start waits a moment for the end."""
     guarded: bool = False
     """Whether functions of ours are beside the script."""
+    stages: bool = True
+    """Whether its stage codes can be asked for by a line after it."""
 
 
 # What a script left may be about to end: so often it is looked at again before the shell is given up for it.
@@ -151,7 +153,7 @@ class Turn:
     def _hand_over(self) -> None:
         self._handed_over = True
         command, scope = self._command, self._scope
-        stages = command.stages and is_whole(command.script)
+        stages = command.stages and scope.stages and is_whole(command.script)
         script = self._shell.texts.with_watch(command.script, scope.traps, switched=self._shell.switched)
         if stages:
             script += STAGES
