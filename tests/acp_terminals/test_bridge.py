@@ -18,7 +18,7 @@ from faults.outside import alive
 from nacre.acp import ClientTerminals
 from nacre.backends import client_terminal
 from nacre.contracts.contract import Reply
-from nacre.errors import InvalidRequestError
+from nacre.errors import BackendUnavailableError, InvalidRequestError
 from nacre.settings import JobSettings, PolicySettings, Settings
 from nacre.tool import Tool, Update
 
@@ -291,6 +291,48 @@ async def test_a_silent_client_holds_nobody(work: Path, monkeypatch: pytest.Monk
         "the client did not confirm that it released the terminal\n\n"
         "[Command timed out after 1 seconds]"
     )
+
+
+@pytest.mark.parametrize("silent", ["create", "wait", "output", "kill", "release"])
+async def test_a_client_that_never_answers_one_request_holds_nobody(work: Path, silent: str) -> None:
+    async with editing(work, silent=[silent]) as (wire, editor):
+        async with asyncio.timeout(12):
+            reply = await wire.tool().call({"command": "echo out; sleep 1000", "timeout": 1})
+        assert (reply.is_error, reply.details["timedOut"]) == (True, True)
+        assert ("create" in silent) == ("terminalId" not in reply.details)
+        editor.go.set()
+        while "release" not in editor.asked or editor.panes:
+            await asyncio.sleep(0.005)
+
+
+@pytest.mark.parametrize("deaf", ["create", "wait", "output", "kill", "release"])
+async def test_terminals_that_do_not_hear_of_a_cancellation_hold_nobody(work: Path, deaf: str) -> None:
+    over = asyncio.Event()
+
+    async def never(*_: Any, **__: Any) -> Any:
+        while not over.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await over.wait()
+        raise BackendUnavailableError("over")
+
+    async with editing(work) as (wire, _):
+        terminals = ClientTerminals(wire.agent_side, "s")
+        setattr(terminals, deaf, never)
+        tool = Tool("workspace", cwd=work, terminal=terminals)
+        async with asyncio.timeout(12):
+            reply = await tool.call({"command": "sleep 1000", "timeout": 1})
+        over.set()
+        assert reply.details["timedOut"]
+
+
+async def test_a_terminal_that_is_never_made_is_not_waited_for_for_ever(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_terminal, "LATE_SECONDS", 0.1)
+    async with editing(work, silent=["create"]) as (wire, _):
+        await wire.tool().call({"command": "true", "timeout": 1})
+        while client_terminal._working:
+            await asyncio.sleep(0.01)
 
 
 async def test_a_client_that_goes_away_leaves_the_status_unknown(work: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import subprocess
@@ -14,7 +15,7 @@ import acp
 from acp.schema import ClientCapabilities
 
 from acp_terminals.editor import Editor
-from faults.outside import alive
+from faults.outside import alive, eventually
 from nacre.acp import TerminalProvider
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "acp.md"
@@ -94,6 +95,37 @@ async def test_without_terminals_the_agent_runs_its_commands_itself(tmp_path: Pa
     await ask(editor, tmp_path, "pwd", terminal=False)
     assert editor.message.startswith(f"{tmp_path}/work\n")
     assert (editor.created, [card for card in editor.cards if card]) == (0, [])
+
+
+async def test_a_client_that_stops_reading_ends_the_agent_and_its_command(tmp_path: Path) -> None:
+    agent = await asyncio.create_subprocess_exec(
+        sys.executable, str(agent_script(tmp_path)), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert agent.stdin is not None
+    assert agent.stdout is not None
+    prompt = [{"type": "text", "text": f"echo $$ >{tmp_path}/pid; sleep 1000"}]
+    for number, (method, params) in enumerate(
+        [
+            ("initialize", {"protocolVersion": 1}),
+            ("session/new", {"cwd": str(tmp_path), "mcpServers": []}),
+            ("session/prompt", {"sessionId": "session-1", "prompt": prompt}),
+        ]
+    ):
+        request = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        agent.stdin.write(json.dumps(request).encode() + b"\n")
+        await agent.stdout.readline()
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+                await asyncio.sleep(0.01)
+            pid = int((tmp_path / "pid").read_text())
+            agent._transport.get_pipe_transport(1).close()  # type: ignore[attr-defined]
+            await agent.wait()
+        eventually(lambda: not alive(pid), "the end of the command")
+    finally:
+        if agent.returncode is None:
+            agent.kill()
+            await agent.wait()
 
 
 def test_without_the_extra_its_name_is_said() -> None:

@@ -1,7 +1,7 @@
 """The Agent Client Protocol, in both directions: commands in the terminals of an editor, and terminals for an editor.
 
-`ClientTerminals` is for an agent: `nacre.Tool("workspace", terminal=…)`. `TerminalProvider` is for a client. Needs the
-extra `acp`.
+`ClientTerminals` is for an agent, as `nacre.Tool("workspace", terminal=…)`, and `run_agent` serves one.
+`TerminalProvider` is for a client. Needs the extra `acp`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ try:
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError("nacre.acp needs the extra acp: pip install 'nacre[acp]'", name=error.name) from error
 
+from nacre.acp.agent import run_agent
 from nacre.acp.client import ClientTerminals
 from nacre.acp.provider import TerminalProvider
 
-__all__ = ["ClientTerminals", "TerminalProvider"]
+__all__ = ["ClientTerminals", "TerminalProvider", "run_agent"]

@@ -27,6 +27,8 @@ CREATE_SECONDS = 0.5
 KILL_SECONDS = 1.0
 READ_SECONDS = 2.0
 RELEASE_SECONDS = 1.0
+# A terminal that was not made by then, after its call has ended, is taken for one that never will be.
+LATE_SECONDS = 600.0
 # Several times what is shown, because each look carries all of it.
 OUTPUT_BYTES = 256 * 1024
 
@@ -130,6 +132,13 @@ def _go(work: Coroutine[Any, Any, None]) -> None:
     task.add_done_callback(_working.discard)
 
 
+def _drop(answer: asyncio.Future[Any]) -> None:
+    """Wait for an answer no longer, not even for whoever fetches it to hear of that."""
+    answer.cancel()
+    # An error that is not looked at would be printed.
+    answer.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+
+
 class TerminalProcess:
     def __init__(self, backend: ClientTerminalBackend, command: Command, listener: Listener) -> None:
         self._loop = asyncio.get_running_loop()
@@ -181,10 +190,13 @@ class TerminalProcess:
 
     async def _release_late(self, creating: asyncio.Future[str]) -> None:
         """End and give back a terminal that was made when nobody waited for it any more."""
-        try:
-            terminal_id = await creating
-        except BackendError:
+        done, _ = await asyncio.wait([creating], timeout=LATE_SECONDS)
+        if not done:
+            _drop(creating)
+            return
+        if creating.exception() is not None:
             return  # it was never made
+        terminal_id = creating.result()
         await self._ask(self._terminals.kill(terminal_id), KILL_SECONDS)
         await self._ask(self._terminals.release(terminal_id), RELEASE_SECONDS)
 
@@ -202,8 +214,7 @@ class TerminalProcess:
                 self._say("the client did not tell the last output; some may be missing")
             return facts
         finally:
-            exit.cancel()
-            await asyncio.wait([exit])
+            _drop(exit)
 
     async def _kill(self, terminal_id: str) -> dict[str, Any]:
         if not await self._ask(self._terminals.kill(terminal_id), KILL_SECONDS):
@@ -216,11 +227,8 @@ class TerminalProcess:
         """Look at the output, for as long as nothing else is to be done."""
         reading = asyncio.ensure_future(self._read(terminal_id))
         await self._first(reading, seconds=READ_SECONDS)
-        if not reading.done():
-            reading.cancel()
-            await asyncio.wait([reading])
-        elif reading.exception() is not None:
-            return  # whether the output can be had is said at the end
+        # Whether the output can be had is said at the end.
+        _drop(reading)
 
     async def _read(self, terminal_id: str) -> None:
         snapshot = await self._terminals.output(terminal_id)
@@ -241,11 +249,14 @@ class TerminalProcess:
 
     async def _ask(self, request: Awaitable[T], seconds: float) -> bool:
         """Whether the client did it within so many seconds."""
+        answer = asyncio.ensure_future(request)
         try:
-            async with asyncio.timeout(seconds):
-                await request
-        except (TimeoutError, BackendError):
+            done, _ = await asyncio.wait([answer], timeout=seconds)
+        finally:
+            _drop(answer)
+        if not done or isinstance(answer.exception(), BackendError):
             return False
+        answer.result()
         return True
 
     def _say(self, notice: str) -> None:
