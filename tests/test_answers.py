@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,7 @@ MORE: list[tuple[str, dict[str, Any], str]] = [
     *(("read", {"id": "1"}, field) for field in ("offset", "limit", "tail", "grep")),
 ]
 PYTHONS = ("None", "True", "False", "NoneType", "<class", "<object", "Traceback", "Error:")
+PYTHON_KINDS = re.compile(r"\b(?:got|type|an?) (?:str|int|dict|float|bool)\b")
 MOST_CHARACTERS = 8_000
 
 
@@ -102,7 +104,7 @@ def is_fine(reply: Any, value: object) -> str | None:
         return None
     if len(reply.text) > MOST_CHARACTERS:
         return f"it has {len(reply.text)} characters"
-    words = [word for word in PYTHONS if word in reply.text]
+    words = [word for word in PYTHONS if word in reply.text] + PYTHON_KINDS.findall(reply.text)
     return f"it says {words}: {reply.text}" if words else None
 
 
@@ -128,6 +130,20 @@ async def test_no_argument_of_any_kind_makes_a_call_raise(contract: str, tmp_pat
             for other, given, field in MORE:
                 if other == contract:
                     found += await trouble(tool, {**given, field: value}, value, field)
+    assert found == []
+
+
+async def test_no_argument_of_any_kind_makes_a_call_about_a_running_job_raise(tmp_path: Path) -> None:
+    found: list[str] = []
+    async with nacre.Tool("workspace", cwd=tmp_path) as tool, nacre.Tool("job", cwd=tmp_path) as job:
+        started = await tool.call({"command": "seq 1000; sleep 1000", "async": True})
+        name = started.details["async"]["jobId"]
+        for value in VALUES:
+            for field in ("offset", "limit", "tail", "grep"):
+                found += await trouble(job, {"read": name, field: value}, value, field)
+            found += await trouble(job, {"poll": [name], "wait": 0.01, "until": value}, value, "until")
+            found += await trouble(job, {"write": name, "text": value}, value, "text")
+        await job.call({"cancel": [name]})
     assert found == []
 
 

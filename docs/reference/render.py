@@ -43,8 +43,11 @@ value and what would be accepted; until it is corrected, calls are refused with 
 
 A project's `nacre.toml` may have been written by the agent that nacre watches. It cannot set what could loosen a
 protection, or reach what other projects keep in the state directory: see the last column. And it never stops a call: a
-file that tries, or that is wrong, unreadable or no regular file, is left aside as a whole. The first result of each
-session, each `nacre call` and `nacre doctor` say so.
+file that tries, or that is wrong, unreadable, no regular file or on a file system that does not answer within a second,
+is left aside as a whole. The first result of each session, each `nacre call` and `nacre doctor` say so.
+
+The patterns of `policy.interceptor_file` take linear time: lookaround, back references and atomic groups are not
+supported, and a rule that has them is left out with a warning.
 
 State (jobs, artifacts, the audit log) lives in `$NACRE_HOME`, else in `$XDG_STATE_HOME/nacre`, else in
 `~/.local/state/nacre`.
