@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from outside import Program, alive, end, eventually, nacre, with_argument
 
 from nacre import Lost, Session, Tool, run
 from nacre.backends.spares import spares
+from nacre.execution.run import WATCHDOG_SECONDS
 from nacre.jobs.table import Job, JobTable
 from nacre.warden import children, record
 
@@ -312,3 +314,33 @@ async def test_term_to_every_python_below_reaches_none_of_ours(home: Path, sleep
         assert (await task).exit_code == 3
     JobTable(home).stop(job_id)
     assert (await asyncio.to_thread(ended, home, job_id)).state == "stopped"
+
+
+STOPPED_HOST = """
+import asyncio, sys
+import nacre
+
+async def main(how, command):
+    async with nacre.Session() as session:
+        await session.run("true")
+        call = session.run(command, timeout=0.5) if how == "session" else nacre.run(command, timeout=0.5)
+        result = await call
+    print(type(result.outcome).__name__, result.notices, flush=True)
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("how", ["one-shot", "session"])
+def test_host_that_is_stopped_beyond_the_limit_hears_how_its_command_ended(
+    how: str, sleeper: str, tmp_path: Path
+) -> None:
+    with Program(STOPPED_HOST, how, f"sleep 0.1; touch {tmp_path}/up; sleep {sleeper}") as host:
+        eventually((tmp_path / "up").exists, "the start of the command")
+        os.kill(host.pid, signal.SIGSTOP)
+        eventually(lambda: not with_argument(sleeper), "the end of the command")
+        # Beyond the moment at which the host gives up waiting.
+        select.select([], [], [], 0.5 + GRACE_SECONDS + WATCHDOG_SECONDS)
+        os.kill(host.pid, signal.SIGCONT)
+        assert host.line() == "TimedOut ()"
+        host.succeed()

@@ -69,7 +69,7 @@ class Run:
         # A backend that starts commands in this very process needs no watchdog: it would hang with what it watches.
         if backend.keeps:
             run._watch_start = job is not None or command.timeout is None
-            run._set_timer(run._patience(), run._unanswered)
+            run._set_timer(run._patience(), run._overdue)
         try:
             run._process = backend.start(command, run, job=job)
         except BaseException:
@@ -148,6 +148,10 @@ class Run:
             return (START_SECONDS if limit is None else min(limit, START_SECONDS)) + WATCHDOG_SECONDS
         assert limit is not None
         return limit + self.command.grace + WATCHDOG_SECONDS
+
+    def _overdue(self) -> None:
+        """Hear first what has come: a host that was stopped finds its timers due before it looks at its sockets."""
+        self._set_timer(0.0, self._unanswered)
 
     def _unanswered(self) -> None:
         if self.pid is None and not self._announced.done() and not self._wrote:
