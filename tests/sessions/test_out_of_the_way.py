@@ -194,3 +194,17 @@ async def test_the_line_for_stage_codes_is_not_seen_under_any_option(option: str
             assert "nacre" not in piped.text
             assert "restricted" not in piped.text
             assert piped.stages in ((1, 0), ())
+
+
+async def test_a_trace_in_a_file_of_its_own_has_the_script_alone(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        began = await shell.run("exec 9>trace; BASH_XTRACEFD=9; set -x; echo a; (exit 4)")
+        assert (began.text, began.exit_code) == ("a\n", 4)
+        again = await shell.run('echo "$?"; x=5; false')
+        assert (again.text, again.exit_code) == ("4\n", 1)
+        await shell.run("echo b; { set +x; } 9>&-")
+        shown = await shell.run("unset BASH_XTRACEFD; cat trace; (exit 3)")
+        lines = [line.lstrip("+").strip() for line in shown.text.splitlines()]
+        assert lines == ["echo a", "exit 4", "echo 4", "x=5", "false", "echo b"]
+        assert shown.exit_code == 3
+        assert (await shell.run('echo "$x ${BASH_XTRACEFD-unset}"')).text == "5 unset\n"

@@ -82,6 +82,8 @@ class Told(NamedTuple):
     """The DEBUG trap that holds for scripts; it is not set while the loop runs."""
     watched: bool = False
     """Whether an `exit` in the script is to write the state down."""
+    traced: bool = False
+    """Whether a trace of the script may go to a descriptor of its own (BASH_XTRACEFD)."""
     switched: bool = False
     """Whether it writes to the pipe of a `switch`."""
 
@@ -200,6 +202,9 @@ class Bootstrap:
             # Through the standard output: what is copied from a descriptor that is closed on exec is so too.
             run += f" >&{self._side} {SIDE_FD}>&1"
         run += f" {self._open(told.switched)}"
+        if told.traced:
+            # Gives the trace its descriptor again, in a word, because a command would change `$?`.
+            run += " 2>&$((${BASH_XTRACEFD:+BASH_XTRACEFD=$BASH_XTRACEFD,}1))"
         if told.prologue:
             run += f" {self._notes}>&{self._script}"
         status = f'"${{{VARIABLE}[0]:-$?}}"' if told.stages else '"$?"'
@@ -209,7 +214,16 @@ class Bootstrap:
             # It may have replaced the standard input. Behind the word `builtin` it would not last.
             after += "\\exec </dev/null;"
         end = self._told(nonce) if told.loud else self._briefly_told(nonce)
-        text = f"{before}{_previous(told.last)}{run};{VARIABLE}=(0 {status});"
+        text = f"{before}{_previous(told.last)}{run};"
+        if told.traced:
+            # Bash gives the descriptor up for its trace when a redirection closes it, and has it again afterwards. The
+            # here-string gives the variable a value where it has none, which the redirection would not do without.
+            text += (
+                f'{{ {VARIABLE}=(0 {status});}} <<<"${{BASH_XTRACEFD:=2}}" {{BASH_XTRACEFD}}>&-;'
+                "[[ $BASH_XTRACEFD != 2 ]]||\\builtin unset -v BASH_XTRACEFD;"
+            )
+        else:
+            text += f"{VARIABLE}=(0 {status});"
         if told.prologue:
             # What the user has of these names is held by the text of this command alone.
             text += f"\\builtin unset -f {GUARDED}||:;"

@@ -99,6 +99,11 @@ class Checkpoint:
         return {match["name"]: match for match in _each(_VARIABLE, self.variables) if match["name"] not in _OWN}
 
     @cached_property
+    def traces_elsewhere(self) -> bool:
+        """Whether a trace goes to a descriptor of the script's own."""
+        return "BASH_XTRACEFD" in self._variables
+
+    @cached_property
     def alias_texts(self) -> dict[str, str]:
         """What each alias stands for."""
         return {match["name"]: unquoted(match["value"]) for match in _each(_ALIAS, self.aliases)}

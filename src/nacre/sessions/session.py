@@ -187,7 +187,8 @@ class Session:
         back = None if enter is None or stays else self.cwd
         quiet = self._is_quiet(command) and (enter is None or back is not None)
         before = "" if back is None or state is None else state.directory_before
-        watched = not quiet and may_watch(command.script, state)
+        traced = "BASH_XTRACEFD" in command.script or (state is not None and state.traces_elsewhere)
+        watched = not (quiet or traced) and may_watch(command.script, state)
         return Scope(
             env=env,
             enter=enter,
@@ -200,7 +201,8 @@ class Session:
             quiet=quiet,
             lingers=lingers,
             guarded=bool(command.prologue),
-            stages=command.stages and not shows_lines(command.script, state),
+            stages=not (traced or shows_lines(command.script, state)),
+            traced=traced,
         )
 
     async def _take_turn(self, label: Callable[[], str], limit: float | None) -> None:
@@ -385,7 +387,7 @@ class Session:
     def _is_quiet(self, command: Command) -> bool:
         """Whether the script can change nothing: its words mean what they say, and nothing is run behind its back."""
         state = self._checkpoint
-        if state is None or command.prologue or state.traps or self._debug:
+        if state is None or command.prologue or state.traps or self._debug or state.traces_elsewhere:
             return False
         words = command_words(command.script)
         return words is not None and words.isdisjoint(state.names)

@@ -72,6 +72,8 @@ class Scope(NamedTuple):
     """Whether functions of ours are beside the script."""
     stages: bool = True
     """Whether its stage codes can be asked for by a line after it."""
+    traced: bool = False
+    """Whether a trace of the script may go to a descriptor of its own."""
 
 
 # What a script left may be about to end: so often it is looked at again before the shell is given up for it.
@@ -170,6 +172,7 @@ class Turn:
             last=scope.last if "?" in script else 0,
             debug=scope.debug,
             watched=scope.watched,
+            traced=scope.traced,
             switched=self._shell.switched,
         )
         self._say(lambda nonce: self._shell.texts.turn(nonce, script, told))
