@@ -40,6 +40,7 @@ LAYERS = [
         "dataclass",
         "forks",
         "wording",
+        "complaints",
     },
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

@@ -5,6 +5,7 @@ A wait here is always for a fact (a line, a file, a process that is gone) and bo
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -12,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -182,3 +183,22 @@ class Program:
 def nacre(*arguments: str, user: int | None = None, env: Mapping[str, str] | None = None, **options: Any) -> Program:
     """The command line, in a process of its own."""
     return Program("", *arguments, module="nacre", user=user, env=env, **options)
+
+
+@contextlib.contextmanager
+def full_pipe() -> Iterator[tuple[int, int]]:
+    """A pipe that takes no byte more: its reading and its writing end."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writing, b"x" * 4096)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writing, b"x")
+    os.set_blocking(writing, True)
+    try:
+        yield reading, writing
+    finally:
+        os.close(reading)
+        os.close(writing)

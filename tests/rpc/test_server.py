@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from faults.outside import Meeting, Program, alive, eventually
+from faults.outside import Meeting, Program, alive, eventually, full_pipe
 from nacre.jobs.table import JobTable
 from nacre.rpc import server
 from rpc.conftest import Client, Message, Start
@@ -362,6 +362,15 @@ async def test_what_was_asked_for_last_is_still_answered(tmp_path: Path, monkeyp
     answers = {message["id"]: message["data"] for message in messages if message["type"] == "response"}
     assert answers[1]["text"].startswith("quick\n")
     assert (answers[2]["decision"], answers[3]["text"]) == ("allow", "No jobs.")
+
+
+def test_a_stderr_that_is_not_read_wedges_no_server(start: Start) -> None:
+    with full_pipe() as (_, stderr):
+        client = start(stderr=stderr)
+        # More than the pipe holds, which the client does not read: that is said on stderr before the end.
+        client.send(*[{"id": n, "type": "x" * 60_000} for n in range(40)])
+        client.end_input()
+        assert client.wait() == 0
 
 
 def test_requests_may_come_from_a_file(start: Start, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import asyncio
 import os
 
 from nacre.cli.interruption import Interruption
+from nacre.complaints import take_stderr
 from nacre.errors import InvalidRequestError
 from nacre.mcp.catalogue import shell_contracts
 
@@ -44,6 +45,7 @@ def main(namespace: argparse.Namespace) -> int:
         raise InvalidRequestError(
             "--token, --allow-host and --lease go with --http; on pipes there is nobody else", field="http"
         )
+    take_stderr()
     # Taken out, so that no command of any contract sees it.
     token = os.environ.pop(TOKEN_VARIABLE, None)
     asyncio.run(Interruption().guard(_serve(namespace, namespace.token or token)))

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 
 from nacre.cli.interruption import Interruption
+from nacre.complaints import take_stderr
 from nacre.rpc.server import serve
 from nacre.rpc.stdio import take_streams
 
@@ -29,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(namespace: argparse.Namespace) -> int:
+    take_stderr()
     incoming, outgoing = take_streams()
     asyncio.run(Interruption().guard(serve(incoming, outgoing, tools=namespace.tools.split(","))))
     return 0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Callable
 
+from nacre.complaints import complain
 from nacre.rpc.lines import Lines, TooLong
 from nacre.rpc.outbox import Outbox
 from nacre.rpc.stdio import Incoming, Outgoing
@@ -85,7 +85,7 @@ class Connection:
                 async with asyncio.timeout(READER_SECONDS):
                     await self._progress.wait()
             except TimeoutError:
-                sys.stderr.write("nacre rpc: the client does not read; it is not told the rest\n")
+                complain("nacre rpc", "the client does not read; it is not told the rest")
                 break
         self._outgoing.unwatch()
         self._outgoing.close()

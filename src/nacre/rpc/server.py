@@ -7,13 +7,12 @@ Whatever ends the server ends the foreground work first; jobs live on.
 from __future__ import annotations
 
 import asyncio
-import sys
-import traceback
 from collections.abc import Collection
 from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 
+from nacre.complaints import complain
 from nacre.contracts.contract import Reply
 from nacre.contracts.fields import arguments_of, command_of
 from nacre.contracts.workspace import Workspace, present_aborted
@@ -198,4 +197,4 @@ class _Server:
 def _complain(task: asyncio.Task[bytes] | asyncio.Task[None]) -> None:
     """Say on stderr what went wrong in a task that nobody waits for."""
     if not task.cancelled() and (error := task.exception()) is not None:
-        traceback.print_exception(error, file=sys.stderr)
+        complain("nacre rpc", error)
