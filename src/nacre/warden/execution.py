@@ -555,12 +555,16 @@ class Execution:
             os._exit(status)
 
     def _tell_keepers(self, ended: dict[int, int]) -> None:
-        """Forget the keepers that have ended; tell the others what was collected here and may be theirs."""
+        """Forget keepers that have ended, continue stopped ones, and tell all what was collected and may be theirs."""
         for pid in self._keepers.keys() & ended.keys():
             mark, link = self._keepers.pop(pid)
             link.close()
             if ended[pid] != 0:
                 self._end_marked(mark)
+        for pid in self._keepers:
+            # Not reaped, so the pid is still the child's.
+            if os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG) is not None:
+                os.kill(pid, signal.SIGCONT)
         for pid, status in ended.items():
             for _, link in self._keepers.values():
                 try:
