@@ -208,3 +208,15 @@ async def test_a_trace_in_a_file_of_its_own_has_the_script_alone(tmp_path: Path)
         assert lines == ["echo a", "exit 4", "echo 4", "x=5", "false", "echo b"]
         assert shown.exit_code == 3
         assert (await shell.run('echo "$x ${BASH_XTRACEFD-unset}"')).text == "5 unset\n"
+
+
+async def test_a_shell_that_ends_right_after_its_answer_costs_no_call_and_tells_no_untruth(tmp_path: Path) -> None:
+    async def attempt() -> None:
+        async with session(tmp_path) as shell:
+            await shell.run("x=1")
+            assert (await shell.run("enable -n read; x=2; (exit 3)", timeout=20)).exit_code == 3
+            after = await shell.run('echo "$x"; y=1', timeout=20)
+            assert after.text == "2\n" or "before its last command" in after.notices[0]
+
+    for _ in range(4):
+        await asyncio.gather(*(attempt() for _ in range(5)))

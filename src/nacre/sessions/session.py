@@ -397,7 +397,9 @@ class Session:
         try:
             shell.tell(shell.texts.dump)
         except OSError:
-            return  # it is gone: the next turn sees that
+            # It is gone, which the next turn sees; what the command changed is gone with it.
+            self._kept = BEFORE_LAST
+            return
         self._dumping = True
 
     def remember(self, shell: Shell) -> None:

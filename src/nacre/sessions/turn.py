@@ -342,10 +342,11 @@ class Turn:
                     # The old pipe is with what holds it, or nothing does.
                     for fd in readers:
                         os.close(fd)
-                else:
+                elif readers:
                     shell.output, *rest = readers
                     if rest:
                         (shell.side,) = rest
+                # Otherwise the shell has ended right after its answer, which the next turn sees at its socket.
                 self._inner = None
         if self._fifo is not None:
             self._fifo.remove()
