@@ -27,12 +27,14 @@ from nacre.warden.launch import quoted, with_notes
 _ROUND, _OUTER = 16, 32
 MOST_TURNS = _ROUND * _ROUND * _OUTER - 1
 
+# Seconds: where TMOUT is set, `read` takes it for its limit unless it has one, and the shell would end. Only there,
+# because in a `read` with a limit bash does not collect its children: a job that ends meanwhile has no exit code.
+_FOR_EVER = 100_000_000
+
 # Descriptors that the loop needs, counted from the first one; above all that a script would think of.
 _ROOM = 24
 _USUAL_LIMIT = 1024
 _LOW_OUTPUT_FD = 113
-# Seconds; without a limit of its own `read` would have that of TMOUT, and the shell would end.
-_FOR_EVER = 100_000_000
 
 # In the script's own last line, because after the eval the codes are the eval's. The group keeps it out of a trace.
 STAGES = f'\n{{ {VARIABLE}="$? ${{PIPESTATUS[@]}}"; }} 2>&-'
@@ -101,7 +103,7 @@ class Bootstrap:
         self._notes, self._later = base + 12, base + 13
         # The end of the socket is the end of the shell, with the status of its last turn; a note tells the stage codes.
         self._next = (
-            f'\\builtin read -t {_FOR_EVER:d} -r -u {go} "{VARIABLE}[0]"||{{ '
+            f'\\builtin read ${{TMOUT:+-t{_FOR_EVER:d}}} -r -u {go} "{VARIABLE}[0]"||{{ '
             f'\\builtin printf "stages %s\\n" "${{{VARIABLE}[1]#* }}" >&{script};'
             f'\\builtin exit "${{{VARIABLE}[1]%% *}}";}};'
             f'\\builtin mapfile -d "" -t -u {script} {VARIABLE};\\builtin eval "${{{VARIABLE}[0]}}";'
