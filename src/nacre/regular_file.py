@@ -150,6 +150,9 @@ def _far_mounts() -> frozenset[str]:
                     kinds[place.split()[4]] = kind.split()[0]
         except FileNotFoundError:
             kinds = {}  # without /proc there is no telling them apart
+        except OSError:
+            # Without a free descriptor, say. The start of a command tells that; the next call looks again.
+            return frozenset()
         far = [place for place, kind in kinds.items() if kind not in _LOCAL and place != b"/"]
         _mounts = now, frozenset(os.fsdecode(_ESCAPED.sub(lambda found: bytes([int(found[1], 8)]), one)) for one in far)
     return _mounts[1]

@@ -103,8 +103,7 @@ def test_a_search_without_a_match_exits_with_one(store: ArtifactStore) -> None:
     "arguments", ["show x", "show 1 --lines b:a", "show 1 --limit -1", "show 1 --tail 1 --lines 1"]
 )
 def test_impossible_arguments_are_refused(store: ArtifactStore, arguments: str) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(["artifacts", *arguments.split()])
+    assert main(["artifacts", *arguments.split()]) == 2
 
 
 def test_prune_reports_what_it_removed_and_kept(store: ArtifactStore, capsys: pytest.CaptureFixture[str]) -> None:
