@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SECONDS ?= 60
 CMD ?= echo "hello from nacre"; uname -sr; sleep 60 & echo "this line came back at once, sleep 60 is still running"; false | tail -n 1
 
-.PHONY: help setup run test test-long test-frameworks parts lint types check fuzz bench peers clean
+.PHONY: help setup record run test test-long test-frameworks parts lint types check fuzz bench peers clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -53,6 +53,9 @@ fuzz: setup      ## fuzz every target: make fuzz SECONDS=60 (for each)
 
 bench: setup     ## measure nacre, the floors and the installed peers: make bench BENCH=--quick
 	@$(BIN)/python -m benchmarks $(BENCH)
+
+record: setup    ## record the answers anew that tests/recorded compares: for a change that is meant to be seen
+	@cd tests && $(abspath $(BIN))/python -m recorded.player
 
 peers: setup     ## install the tools that the benchmarks compare with, each on its own
 	@$(BIN)/python -m benchmarks.peers.environments
