@@ -155,7 +155,8 @@ async def test_case_60_stranger_under_a_recorded_pid_is_not_signalled(home: Path
             text = text.replace(f": {old},", f": {stranger.pid},")
         file.write_text(text, encoding="ascii")
         table.stop(details["jobId"])
-        assert table.get(details["jobId"]).state == "lost"
+        # The lock of a job that another process settles in this moment is not free.
+        eventually(lambda: table.get(details["jobId"]).state == "lost", "the end of a job without a runner")
         assert alive(stranger.pid)
 
 
