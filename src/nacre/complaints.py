@@ -48,7 +48,7 @@ class Complaints(io.TextIOBase):
         try:
             size = self._socket.send(data, socket.MSG_DONTWAIT) if self._socket else os.write(self._fd, data)
         except OSError:
-            # Full, or its reader is gone: there is nobody else to tell.
+            # Full, or its reader is gone: there is no other place to tell it.
             size = 0
         self.dropped = 0 if size == len(data) else self.dropped + 1
         return len(text)
@@ -82,6 +82,6 @@ def take_stderr() -> None:
     try:
         sys.stderr = Complaints(2)
     except OSError:
-        # There is none, or it cannot be opened again; what is said there is for nobody.
+        # There is none, or it cannot be opened again; what is written there has no reader.
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
     logging.root.handlers[:] = [_Handler()]

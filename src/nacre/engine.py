@@ -329,7 +329,7 @@ class Engine:
                 left = max(left - reviewed.waited, LEAST_SECONDS)
             return replace(command, prologue=reviewed.command.prologue, timeout=left)
 
-        # Whoever waits for something in the output must be there before the output is.
+        # A caller that waits for something in the output must listen before the output comes.
         place = await session.turn(
             command,
             label=lambda: planned.label,

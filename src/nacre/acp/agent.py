@@ -13,7 +13,7 @@ LONGEST_MESSAGE_BYTES = 50 * 1024 * 1024
 
 
 class _Outgoing(asyncio.streams.FlowControlMixin):
-    """The writing end: when nobody reads it any more, the reading end is closed too."""
+    """The stream to the client; closes the stream from the client when the client stops reading."""
 
     def __init__(self, incoming: asyncio.ReadTransport) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ async def run_agent(agent: Any, **options: Any) -> None:
     """Serve one client as `acp.run_agent` does, until it closes either of its pipes; its prompts are then cancelled.
 
     The SDK alone notices a closed stdin. A client that closes only its end of stdout would keep the commands of its
-    prompts running, although nobody can be told how they end.
+    prompts running, although no caller can be told how they end.
     """
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=LONGEST_MESSAGE_BYTES)

@@ -133,7 +133,7 @@ def _go(work: Coroutine[Any, Any, None]) -> None:
 
 
 def _drop(answer: asyncio.Future[Any]) -> None:
-    """Wait for an answer no longer, not even for whoever fetches it to hear of that."""
+    """Wait for an answer no longer, not even until the task that fetches it is cancelled."""
     answer.cancel()
     # An error that is not looked at would be printed.
     answer.add_done_callback(lambda ended: ended.cancelled() or ended.exception())

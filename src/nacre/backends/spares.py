@@ -157,7 +157,7 @@ class Spare:
     def close_handles(self) -> None:
         """Give back what only its use, and the look for its end, needed."""
         self._go.close()
-        # Forgotten first: a fork in between must not close numbers that are somebody else's by then.
+        # Forgotten first: a fork in between must not close numbers that the host has taken by then.
         fds = (self._text, self._memory, self._stat, self._children, self._handle, self._notes)
         self._text = self._memory = self._stat = self._children = self._handle = self._notes = -1
         for fd in fds:

@@ -205,7 +205,7 @@ class Shell:
         """Close our copies of its descriptors, without a word."""
         self.sock.close()
         fds = (self._script, self._children, self.output, self.side)
-        # Forgotten first: a fork in between must not close numbers that are somebody else's by then.
+        # Forgotten first: a fork in between must not close numbers that the host has taken by then.
         self._script = self._children = self.output = self.side = -1
         for fd in fds:
             if fd >= 0:
