@@ -7,7 +7,7 @@ import statistics
 import time
 from collections.abc import Sequence
 
-from nacre.policy.review import Policy, review
+from nacre.guard.review import Policy, review
 
 ORDINARY = (
     "ls -la",

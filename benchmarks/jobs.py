@@ -16,19 +16,19 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from nacre.artifacts.excerpt import LIMIT_BYTES, read_tail, read_window, search
-from nacre.backends.spares import spares
-from nacre.backends.wardens import warden
+from nacre.backends.spare_shells import spares
+from nacre.engine.background import SETTLE_SECONDS
 from nacre.jobs.liveness import RunnerLock
+from nacre.jobs.output_file import JobFile
 from nacre.jobs.polling import Scans, poll
-from nacre.jobs.reading import JobFile
 from nacre.jobs.table import Job, JobTable
-from nacre.keeping import SETTLE_SECONDS
 from nacre.regex.automaton import Regex
 from nacre.settings import Settings
 from nacre.tool import Tool
 from nacre.until import Until
 from nacre.warden import children, record
-from nacre.warden.job import JobOutput, open_output
+from nacre.warden.kept_job import JobOutput, open_output
+from nacre.warden_client.pool import warden
 
 MIB = 1024 * 1024
 JOBS = 100

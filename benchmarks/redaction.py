@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from nacre.output.redact import Redactor
+from nacre.output.redaction.redactor import Redactor
 
 PROMISED = 150
 CHUNK = 64 * 1024

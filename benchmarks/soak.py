@@ -19,10 +19,10 @@ from dataclasses import dataclass
 
 from benchmarks.peers import memory
 from nacre import Session, Settings, Tool, run
-from nacre.backends.spares import spares
-from nacre.backends.wardens import warden
+from nacre.backends.spare_shells import spares
 from nacre.settings import ExecutionSettings
 from nacre.warden import children
+from nacre.warden_client.pool import warden
 
 MIB = 1 << 20
 # Caches fill up once; nothing may go on growing.

@@ -15,10 +15,10 @@ import pytest
 
 from nacre import forks
 from nacre.backends.hub import forget_hubs
-from nacre.backends.spares import spares
-from nacre.backends.wardens import warden
-from nacre.engine import forget_engines
+from nacre.backends.spare_shells import spares
+from nacre.engine.engine import forget_engines
 from nacre.warden import children
+from nacre.warden_client.pool import warden
 
 PR_SET_CHILD_SUBREAPER = 36
 # How long what a test has ended may take to be gone.
@@ -66,7 +66,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("NACRE_HOME", str(state))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     # Nor does the rc of whoever runs the tests: here by its name, in programs that a test starts by the setting.
-    monkeypatch.setattr("nacre.sessions.snapshot.RC_NAME", ".bashrc-of-a-test")
+    monkeypatch.setattr("nacre.sessions.rc_file.RC_NAME", ".bashrc-of-a-test")
     monkeypatch.setenv("NACRE_SNAPSHOT", "false")
     return state
 

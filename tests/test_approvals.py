@@ -11,12 +11,12 @@ import pytest
 
 import nacre
 from nacre import audit
-from nacre.engine import Engine
+from nacre.api import PROFILE
+from nacre.engine.engine import Engine
 from nacre.errors import DeniedError
-from nacre.policy import approval
-from nacre.policy.verdict import Verdict
+from nacre.guard import approval
+from nacre.guard.verdict import Verdict
 from nacre.request import ShellRequest
-from nacre.running import PROFILE
 from nacre.settings import JobSettings, PolicySettings
 
 RULE = """\

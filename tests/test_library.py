@@ -34,7 +34,7 @@ from nacre import (
     Update,
     WorkingDirectoryError,
 )
-from nacre.execution.live import LiveTail
+from nacre.engine.live import LiveTail
 from nacre.settings import ExecutionSettings
 
 PATIENCE_SECONDS = 10.0
@@ -414,7 +414,7 @@ async def test_a_cancelled_stream_stops_the_command(tmp_path: Path) -> None:
 # Documentation strings.
 
 
-@pytest.mark.parametrize("module", ["nacre.tool", "nacre.running"])
+@pytest.mark.parametrize("module", ["nacre.tool", "nacre.api"])
 def test_the_examples_in_docstrings_are_true(module: str) -> None:
     failed, tried = doctest.testmod(importlib.import_module(module))
     assert failed == 0

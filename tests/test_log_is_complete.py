@@ -216,7 +216,7 @@ async def _gone(home: Path) -> None:
 
 def test_an_error_that_passes_several_frames_is_one_entry(home: Path) -> None:
     """What the engine has logged, a tool does not log again."""
-    from nacre.engine import Engine
+    from nacre.engine.engine import Engine
 
     engine = Engine(Settings(), str(home))
     error = NacreError("no")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import nacre
-from nacre.engine import MOST_PLANS, Engine, from_environment
-from nacre.policy.verdict import Verdict
-from nacre.running import PROFILE
+from nacre.api import PROFILE
+from nacre.engine.engine import MOST_PLANS, Engine, from_environment
+from nacre.guard.verdict import Verdict
 from nacre.settings import PolicySettings, Settings
 
 

@@ -15,6 +15,8 @@ from nacre import forks as _forks  # noqa: F401 - before a thread can import any
 # Not from typing: the warden loads this too, and typing alone would be a tenth of its start.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nacre.api import Session, run, run_sync
+    from nacre.backend import Survivor
     from nacre.contracts.contract import Reply
     from nacre.errors import (
         ArtifactError,
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
         StartError,
         WorkingDirectoryError,
     )
-    from nacre.process import Survivor
     from nacre.result import (
         ArtifactRef,
         Exited,
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
         TimedOut,
         Truncation,
     )
-    from nacre.running import run, run_sync
-    from nacre.session import Session
     from nacre.settings import Settings
     from nacre.tool import Notice, Tool, Update
     from nacre.warden.privacy import become_unreadable
@@ -67,7 +66,7 @@ _HOMES = {
         "StartError",
         "WorkingDirectoryError",
     ],
-    "nacre.process": ["Survivor"],
+    "nacre.backend": ["Survivor"],
     "nacre.result": [
         "ArtifactRef",
         "Exited",
@@ -80,8 +79,7 @@ _HOMES = {
         "TimedOut",
         "Truncation",
     ],
-    "nacre.running": ["run", "run_sync"],
-    "nacre.session": ["Session"],
+    "nacre.api": ["Session", "run", "run_sync"],
     "nacre.settings": ["Settings"],
     "nacre.tool": ["Notice", "Tool", "Update"],
     "nacre.warden.privacy": ["become_unreadable"],

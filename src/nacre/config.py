@@ -14,9 +14,9 @@ import re
 import types
 import typing
 from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from nacre.dataclass import dataclass, fields, replace
 from nacre.errors import ConfigError, shown
 from nacre.regular_file import read_regular_text, stamp_of
 from nacre.settings import Settings

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 from nacre.command import Streams
-from nacre.dataclass import dataclass
-from nacre.output.capture import Captured, Selection
+from nacre.output.captured import Captured, Selection
 from nacre.result import Output
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from nacre.dataclass import dataclass
 from nacre.errors import SHOWN_CHARACTERS, InvalidRequestError, kind_of, shown
 
 if TYPE_CHECKING:

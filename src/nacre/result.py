@@ -6,11 +6,11 @@ A ShellResult exists exactly when a process was started. There is no exit code -
 from __future__ import annotations
 
 import signal as _signal
+from dataclasses import dataclass, field
 from typing import Literal, Self
 
-from nacre.dataclass import dataclass, field
+from nacre.backend import Survivor
 from nacre.errors import CommandFailedError
-from nacre.process import Survivor
 
 # What the shell reports for a death by signal n.
 SIGNAL_BASE = 128

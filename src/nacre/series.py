@@ -6,9 +6,9 @@ import time
 from dataclasses import replace
 
 from nacre.contracts.contract import Series
-from nacre.engine import Engine
+from nacre.engine.engine import Engine
+from nacre.engine.live import LiveTail
 from nacre.errors import NacreError
-from nacre.execution.live import LiveTail
 from nacre.result import ShellResult, TimedOut
 
 

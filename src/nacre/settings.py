@@ -6,9 +6,9 @@ Field names are unique across sections, so that each has one variable: `jobs.aut
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from nacre.dataclass import dataclass, field
 from nacre.errors import ConfigError
 
 KIB = 1024

@@ -16,27 +16,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from nacre import config
-from nacre import engine as engines
 from nacre.artifacts.urls import standard_router
 from nacre.contracts import contract_named
 from nacre.contracts.contract import Companion, Contract, Reply, Scene, SeriesContract
+from nacre.engine import engine as engines
+from nacre.engine.background import Patience, run_or_keep, start_in_background
+from nacre.engine.live import INTERVAL_SECONDS, LiveTail
+from nacre.engine.log_entry import hide_in
+from nacre.environment.process_env import environment
 from nacre.errors import InvalidRequestError, NacreError, shown
-from nacre.execution.entry import hide_in
-from nacre.execution.live import INTERVAL_SECONDS, LiveTail
+from nacre.guard.approval import Approver
 from nacre.jobs.notices import completions, text_of
 from nacre.jobs.ownership import hears, named_session, own_session, project_of
 from nacre.jobs.status import details_of, status_of
-from nacre.keeping import Patience, run_or_keep, start_in_background
-from nacre.output.redact import Redactor
+from nacre.output.redaction.redactor import Redactor
 from nacre.planning.normalise import normalise
 from nacre.planning.urls import Resolver, UrlRouter
-from nacre.policy.approval import Approver
 from nacre.profile import Background, Profile
 from nacre.request import Owner, ShellRequest
 from nacre.result import ShellResult
 from nacre.series import run_series
 from nacre.settings import Settings
-from nacre.surroundings import environment
 
 if TYPE_CHECKING:
     from nacre.backends.client_terminal import ClientTerminals

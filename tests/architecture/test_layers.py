@@ -15,29 +15,25 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "nacre"
 LAYERS = [
     {"cli"},
     {"mcp", "rpc", "acp", "adapters", "tui", "web"},
-    {"tool", "running", "session", "series"},
+    {"tool", "api", "series"},
     {"contracts"},
-    {"keeping"},
-    {"engine", "testing"},
-    {"sessions", "jobs"},
-    {"execution"},
-    {"artifacts", "backends"},
-    {"planning", "policy", "minimize"},
+    {"engine", "testing", "sessions", "jobs"},
+    {"artifacts", "backends", "warden_client"},
+    {"planning"},
+    {"guard", "environment", "minimize"},
     {"profile", "warden"},
-    {"script", "output"},
+    {"bash", "output"},
     {"audit", "config"},
     {
-        "surroundings",
         "until",
         "request",
         "command",
-        "process",
+        "backend",
         "result",
         "settings",
         "errors",
         "regex",
         "regular_file",
-        "dataclass",
         "forks",
         "wording",
         "complaints",
@@ -49,8 +45,8 @@ APART = {"mcp", "rpc", "acp", "adapters", "tui", "web"}
 # Third-party package → the one folder that may import it.
 HOMES = {
     "acp": "acp",
-    "tree_sitter": "script",
-    "tree_sitter_bash": "script",
+    "tree_sitter": "bash",
+    "tree_sitter_bash": "bash",
     **dict.fromkeys(("mcp", "anyio", "opentelemetry", "pydantic", "uvicorn"), "mcp"),
 }
 # What adapters may import: each framework, and what it is built on where its interface is made of that.
@@ -116,7 +112,7 @@ def test_every_part_has_a_layer_and_every_library_one_home(path: Path) -> None:
 def test_importing_nacre_imports_nothing_third_party() -> None:
     script = (
         "import sys; import nacre; nacre.Tool; nacre.run; nacre.errors\n"
-        "import nacre.running\n"
+        "import nacre.api\n"
         "print([name for name in sys.modules if name.split('.')[0] in ('tree_sitter', 'tree_sitter_bash', 'mcp', "
         "'acp', 'pydantic', 'starlette')])"
     )

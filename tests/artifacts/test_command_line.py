@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from nacre.artifacts.store import ArtifactStore
-from nacre.cli import artifacts as verb
 from nacre.cli import main
+from nacre.cli import verb_artifacts as verb
 
 
 @pytest.fixture

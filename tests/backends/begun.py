@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nacre.backends.lingering import tell
+from nacre.backend import Ending, Listener, LocalBackend, Process, Survivor
+from nacre.backends.inline_wait import tell
 from nacre.command import Command
-from nacre.process import Ending, Listener, LocalBackend, Process, Survivor
 
 
 class BegunFirst:

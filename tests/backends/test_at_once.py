@@ -13,17 +13,17 @@ import pytest
 from begun import BegunFirst
 
 import nacre
-from nacre.backends import lingering
+from nacre.backend import Ending, LocalBackend
+from nacre.backends import inline_wait
 from nacre.backends.contained import ContainedBackend
 from nacre.backends.direct import DirectBackend
 from nacre.backends.hub import unwatch, watch
-from nacre.backends.lingering import may_linger, read_whole
+from nacre.backends.inline_wait import may_linger, read_whole
 from nacre.command import Command
-from nacre.execution.run import Run
-from nacre.process import Ending, LocalBackend
+from nacre.engine.run import Run
 from nacre.settings import ExecutionSettings, Settings
-from nacre.testing.contract import Collected
-from nacre.warden.spare import wait_status
+from nacre.testing.backend_contract import Collected
+from nacre.warden.spare_shell import wait_status
 
 ENV = dict(os.environ)
 PLACES: dict[str, Callable[[], LocalBackend]] = {"contained": ContainedBackend, "direct": DirectBackend}
@@ -156,7 +156,7 @@ async def test_others_have_their_turn_while_short_commands_follow_each_other(con
             turns += 1
 
     task = asyncio.create_task(other())
-    for _ in range(2 * lingering.TURN_EVERY):
+    for _ in range(2 * inline_wait.TURN_EVERY):
         await nacre.run("true", settings=settings)
     task.cancel()
     assert turns > 0
@@ -174,7 +174,7 @@ async def test_others_have_their_turn_during_a_session_too() -> None:
     async with nacre.Session() as session:
         await session.run("x=1")
         task = asyncio.create_task(other())
-        for _ in range(2 * lingering.TURN_EVERY):
+        for _ in range(2 * inline_wait.TURN_EVERY):
             await session.run("true")
         task.cancel()
     assert turns > 0
@@ -222,7 +222,7 @@ def test_a_status_is_told_of_what_has_ended_only() -> None:
 OTHER_USER = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
-from nacre.warden.spare import wait_status
+from nacre.warden.spare_shell import wait_status
 # Only now: another user may not be able to read the interpreter's own modules.
 os.setgid(65534); os.setuid(65534)
 pid = os.posix_spawn(sys.argv[2], [sys.argv[2], "-p", "-c", "exit 3"], {})

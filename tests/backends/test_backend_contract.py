@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable
 import pytest
 from begun import BegunFirst
 
+from nacre.backend import Backend
 from nacre.backends.contained import ContainedBackend
 from nacre.backends.direct import DirectBackend
-from nacre.process import Backend
 from nacre.testing import BEHAVIOURS, CHECKS, ScriptedBackend
-from nacre.testing.contract import MISSING_DIRECTORY
+from nacre.testing.backend_contract import MISSING_DIRECTORY
 
 BACKENDS: dict[str, Callable[[], Backend]] = {
     "contained": ContainedBackend,

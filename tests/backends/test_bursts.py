@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import pytest
 
 import nacre
-from nacre.backends.link import Link, Request
-from nacre.backends.wardens import Warden, warden
 from nacre.settings import ExecutionSettings, Settings
-from nacre.warden import children, wire
+from nacre.warden import children, protocol
+from nacre.warden_client.pool import Warden, warden
+from nacre.warden_client.runner_link import Link, Request
 
 CONTAINED = Settings(execution=ExecutionSettings(containment="required", spares=0))
 
@@ -87,7 +87,7 @@ def test_a_request_that_does_not_fit_goes_on_where_it_stopped(ends: tuple[socket
     near.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
     link = Link(*socket.socketpair(), warden.fork)
     request = Request(link, {"op": "run", "script": "x" * 300_000}, [], {"A": "b"})
-    frames = wire.Frames()
+    frames = protocol.Frames()
     messages: list[dict[str, object]] = []
     while not request.send(near, None, socket.MSG_DONTWAIT):
         assert request.begun
@@ -115,7 +115,7 @@ def test_a_request_whose_receiver_goes_away_is_sent_whole_to_the_next(
     assert request.wanted
     assert not request.begun
     other, receiver = socket.socketpair()
-    frames = wire.Frames()
+    frames = protocol.Frames()
     messages: list[dict[str, object]] = []
     while not messages:
         request.send(other, None, socket.MSG_DONTWAIT)

@@ -10,8 +10,8 @@ import sys
 
 import pytest
 
-from nacre.backends import link as links
-from nacre.backends import wardens
+from nacre.warden_client import pool
+from nacre.warden_client import runner_link as links
 
 
 def test_a_message_to_a_runner_that_takes_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,10 +27,10 @@ def test_a_message_to_a_runner_that_takes_nothing_is_given_up(monkeypatch: pytes
 
 
 def test_a_warden_whose_first_process_is_stopped_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wardens, "INTERMEDIATE_SECONDS", 0.1)
+    monkeypatch.setattr(pool, "INTERMEDIATE_SECONDS", 0.1)
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"]) as stopped:
         os.kill(stopped.pid, signal.SIGSTOP)
-        warden = wardens.Warden()
+        warden = pool.Warden()
         monkeypatch.setattr(warden, "_intermediate", stopped)
         warden.close()
         assert stopped.poll() is None

@@ -14,7 +14,7 @@ import pytest
 from cli.conftest import PATIENCE_SECONDS, Finished, Nacre
 from nacre.cli import json_file
 from nacre.cli.clients import CLIENTS, file_of
-from nacre.cli.install import add
+from nacre.cli.verb_install import add
 from nacre.errors import ConfigError
 
 ENTRY = {"type": "stdio", "command": "nacre", "args": ["mcp"]}

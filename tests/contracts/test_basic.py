@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from nacre import audit, engine
+from nacre import audit
 from nacre.artifacts.store import ArtifactStore
 from nacre.contracts.basic import LIMIT_BYTES, SUFFIX, Basic
 from nacre.contracts.contract import Reply
+from nacre.engine import engine
 from nacre.request import ShellRequest
 from nacre.tool import Tool
 

@@ -13,12 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nacre import audit, engine
+from nacre import audit
 from nacre.contracts.contract import Reply
 from nacre.contracts.modes import LIMIT_BYTES, SNIP_BYTES, Modes, view
+from nacre.engine import engine
+from nacre.engine.background import start_in_background
 from nacre.jobs.table import JobTable
-from nacre.keeping import start_in_background
-from nacre.output.capture import Captured
+from nacre.output.captured import Captured
 from nacre.output.window import Window
 from nacre.profile import Background
 from nacre.request import ShellRequest

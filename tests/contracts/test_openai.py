@@ -27,7 +27,7 @@ from nacre.contracts.openai import (
 )
 from nacre.contracts.two_streams import view
 from nacre.errors import InvalidRequestError
-from nacre.output.capture import Captured
+from nacre.output.captured import Captured
 from nacre.result import Exited, Lost, Output, ShellResult, Stopped
 from nacre.settings import ExecutionSettings, Settings
 from nacre.tool import Tool, Update

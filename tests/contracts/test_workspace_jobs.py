@@ -16,7 +16,7 @@ from workbench import Workbench, details, gone, layout, quick, timeless, until
 
 from nacre.backends.contained import ContainedBackend
 from nacre.command import Command
-from nacre.execution.run import Run
+from nacre.engine.run import Run
 from nacre.jobs.notices import is_claimed
 from nacre.jobs.table import Job
 from nacre.settings import ExecutionSettings, Settings

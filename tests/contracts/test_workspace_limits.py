@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from workbench import Workbench, details, full, gone, layout, timeless
 
 from nacre.contracts.workspace import view
-from nacre.output.capture import Captured, Selection
+from nacre.output.captured import Captured, Selection
 from nacre.output.render import INLINE_BYTES, render
 from nacre.output.window import Window
 from nacre.settings import ExecutionSettings, Settings

@@ -18,7 +18,7 @@ import pytest
 from workbench import INTERCEPTING, Workbench, details, full, gone, layout, plain, quick, timeless, until
 
 from nacre.contracts.workspace import Workspace
-from nacre.policy.interceptor import InterceptRule, compile_rules
+from nacre.guard.interceptor import InterceptRule, compile_rules
 from nacre.request import ShellRequest
 from nacre.result import Lost, Output, ShellResult
 from nacre.settings import ExecutionSettings, JobSettings, Settings

@@ -15,8 +15,8 @@ import pytest
 from outside import Program, alive, end, eventually, nacre, with_argument
 
 from nacre import Lost, Session, Tool, run
-from nacre.backends.spares import spares
-from nacre.execution.run import WATCHDOG_SECONDS
+from nacre.backends.spare_shells import spares
+from nacre.engine.run import WATCHDOG_SECONDS
 from nacre.jobs.table import Job, JobTable
 from nacre.warden import children, record
 

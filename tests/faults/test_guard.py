@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 
 import nacre
-from nacre.policy.review import Policy, review
-from nacre.policy.rule_file import Rule
+from nacre.guard.review import Policy, review
+from nacre.guard.rules.rule_file import Rule
 
 MONSTERS = {
     "nested subshells": "(" * 20_000 + "true" + ")" * 20_000,

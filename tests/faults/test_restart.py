@@ -14,9 +14,9 @@ from outside import Program, alive, eventually, nacre, with_argument
 
 from nacre import Exited, Lost, Tool, run
 from nacre.contracts.modes import Modes
-from nacre.engine import from_environment
+from nacre.engine.background import start_in_background
+from nacre.engine.engine import from_environment
 from nacre.jobs.table import Job, JobTable
-from nacre.keeping import start_in_background
 from nacre.request import ShellRequest
 from nacre.warden import children
 

@@ -13,12 +13,12 @@ import pytest
 from outside import PLAIN_USER, Program, with_argument
 
 from nacre import Exited, StartError, TimedOut, run
+from nacre.backend import Backend
 from nacre.backends.contained import ContainedBackend
 from nacre.backends.direct import DirectBackend
 from nacre.command import Command
-from nacre.execution.capture import Nowhere
-from nacre.execution.run import Run
-from nacre.process import Backend
+from nacre.engine.capture import Nowhere
+from nacre.engine.run import Run
 from nacre.settings import ExecutionSettings, Settings
 
 BACKENDS = {"contained": ContainedBackend, "direct": DirectBackend}
@@ -164,13 +164,13 @@ async def main():
     warm = sys.argv[1] == "warm"
     await asyncio.sleep(0)
     await attempt() if warm else None
-    import nacre.engine, nacre.running  # what a later import would open is not the question here
+    import nacre.engine.engine, nacre.api  # what a later import would open is not the question here
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     seen = []
     highest = max(map(int, descriptors()))
     for free in range(0, 24):
         if not warm:
-            from nacre.backends.wardens import warden
+            from nacre.warden_client.pool import warden
             warden.close()
         before = descriptors()
         resource.setrlimit(resource.RLIMIT_NOFILE, (len(before) - 1 + free, limits[1]))
@@ -229,7 +229,7 @@ def hold():
     _imp.release_lock()
     logging._lock.release()
 
-import nacre.running, nacre.engine
+import nacre.api, nacre.engine.engine
 nacre.run_sync("true") if sys.argv[1] == "warm" else None
 thread = threading.Thread(target=hold)
 thread.start()
@@ -372,10 +372,10 @@ async def test_case_21_exit_127_of_a_command_is_a_result_not_an_error(tmp_path: 
 UNREADABLE_SHELL = """
 import asyncio, json, os, sys
 from nacre.backends.contained import ContainedBackend
-from nacre.backends.spares import missing_reason, spares
+from nacre.backends.spare_shells import missing_reason, spares
 from nacre.command import Command
-from nacre.execution.run import Run
-from nacre.testing.contract import Collected
+from nacre.engine.run import Run
+from nacre.testing.backend_contract import Collected
 
 command = Command(script="echo hi", cwd="/", env=dict(os.environ), timeout=20, grace=1, shell=sys.argv[1])
 

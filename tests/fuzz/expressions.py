@@ -6,7 +6,7 @@ import atheris
 from harness import instrumented, start
 
 with instrumented():
-    from nacre.output.watch import RegexWatch
+    from nacre.output.regex_watch import RegexWatch
     from nacre.regex.automaton import Regex
     from nacre.regex.syntax import RegexSyntaxError
 

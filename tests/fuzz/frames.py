@@ -4,7 +4,7 @@ import atheris
 from harness import instrumented, pieces, start
 
 with instrumented():
-    from nacre.warden.wire import FrameError, Frames, frame
+    from nacre.warden.protocol import FrameError, Frames, frame
 
 
 def outcome(parts: list[bytes]) -> tuple[list[dict[str, object]], str]:

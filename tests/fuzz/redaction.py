@@ -4,8 +4,8 @@ import atheris
 from harness import instrumented, pieces, start
 
 with instrumented():
-    from nacre.output.redact import Redactor
-    from nacre.output.redact_forms import is_worth_hiding
+    from nacre.output.redaction.forms import is_worth_hiding
+    from nacre.output.redaction.redactor import Redactor
 
 VALUES = ("hunter2-hunter2", "abcabcabcab", "line one\nline two is long", "p@ss/wörd+%20'x", "aaaaaaaaaaaaaaaa")
 

@@ -7,7 +7,7 @@ from harness import instrumented, pieces, start
 
 with instrumented():
     from nacre.rpc import messages
-    from nacre.rpc.lines import Lines, TooLong
+    from nacre.rpc.line_reader import Lines, TooLong
 
 LIMIT = 256
 

@@ -4,7 +4,7 @@ import atheris
 from harness import instrumented, pieces, start
 
 with instrumented():
-    from nacre.output.capture import Captured, Selection
+    from nacre.output.captured import Captured, Selection
     from nacre.output.decode import TextStream, decode
     from nacre.output.escapes import EscapeFilter, strip, strip_bytes
     from nacre.output.lines import cap_lines, settle

@@ -18,7 +18,7 @@ from nacre import Tool
 from nacre.jobs.polling import poll
 from nacre.jobs.table import JobTable
 from nacre.warden import record
-from nacre.warden.looking import project_of
+from nacre.warden.path_lookup import project_of
 
 PATIENCE_SECONDS = 20.0
 

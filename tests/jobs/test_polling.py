@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from nacre.jobs.output_file import JobFile
 from nacre.jobs.polling import MOST_SCANS, Poll, Scans, poll
-from nacre.jobs.reading import JobFile
 from nacre.jobs.table import Job, JobTable
 from nacre.until import Until
 

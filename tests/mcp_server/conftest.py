@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from nacre.mcp.approval import approver
+from nacre.mcp.elicitation import approver
+from nacre.mcp.handlers import Desk, build
 from nacre.mcp.http import listen, serve_http, url_of
-from nacre.mcp.server import Desk, build
 from nacre.mcp.toolbox import Toolbox
 
 # The protocol revision that a client of each era comes to.

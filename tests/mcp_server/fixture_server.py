@@ -16,9 +16,9 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import MISSING_REQUIRED_CLIENT_CAPABILITY, CallToolRequestParams, PaginatedRequestParams
 
 from nacre.mcp import call, tasks
-from nacre.mcp.approval import approver
+from nacre.mcp.elicitation import approver
+from nacre.mcp.handlers import Desk, build
 from nacre.mcp.http import listen, serve_http, url_of
-from nacre.mcp.server import Desk, build
 from nacre.mcp.toolbox import Toolbox
 
 Context = ServerRequestContext[Any, Any]

@@ -10,7 +10,7 @@ import pytest
 from mcp.types import ElicitRequestParams, ElicitResult
 
 from mcp_server.conftest import Connect, over_http, over_stdio
-from nacre.mcp import approval
+from nacre.mcp import elicitation
 
 RULE = """\
 [[rule]]
@@ -84,8 +84,8 @@ async def test_a_person_who_does_not_answer_costs_a_call_45_seconds_at_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the newer era the call has come back with the question, and waits for nothing."""
-    assert approval.ANSWER_SECONDS == 45
-    monkeypatch.setattr(approval, "ANSWER_SECONDS", 0.5)
+    assert elicitation.ANSWER_SECONDS == 45
+    monkeypatch.setattr(elicitation, "ANSWER_SECONDS", 0.5)
     async with over_http("legacy", elicitation_callback=never_answered) as client, asyncio.timeout(30):
         denied = await client.call_tool("bash", {"command": f"touch {tmp_path / 'no'}"})
     assert denied.is_error

@@ -101,7 +101,7 @@ async def test_a_client_that_watches_a_job_is_told_of_its_end(connect_http: Conn
 
 
 def test_the_list_comes_in_pages(home: Path) -> None:
-    from nacre.engine import from_environment
+    from nacre.engine.engine import from_environment
 
     engine = from_environment()
     for _ in range(resources.PAGE + 1):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mcp_server.test_endings import HELLO, PATIENCE_SECONDS, process, request
-from nacre.mcp.stdio import MOST_LINE_BYTES
+from nacre.mcp.stdio_server import MOST_LINE_BYTES
 from nacre.warden import children
 
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from nacre import running
+from nacre import api
 from nacre.contracts import basic, modes, two_streams, workspace
-from nacre.output.capture import EVERYTHING, Captured
+from nacre.output.captured import EVERYTHING, Captured
 from nacre.output.decode import TextStream, decode, fit_head, fit_tail, trim_head, trim_tail
 from nacre.output.escapes import EscapeFilter, strip, strip_bytes
 from nacre.output.lines import cap_lines, settle
@@ -97,7 +97,7 @@ def _bytes(text: str) -> int:
 _MARKER = 80
 VIEWS = {
     "modes": (modes.view, modes.Modes.profile.capture, _bytes, modes.LIMIT_BYTES),
-    "run": (head_and_tail, running.PROFILE.capture, _bytes, INLINE_BYTES + _MARKER),
+    "run": (head_and_tail, api.PROFILE.capture, _bytes, INLINE_BYTES + _MARKER),
     "workspace": (workspace.view, workspace.Workspace.profile.capture, _bytes, INLINE_BYTES + _MARKER),
     "basic": (basic.view, basic.Basic.profile.capture, _bytes, basic.LIMIT_BYTES + len(basic.SUFFIX)),
     "openai": (functools.partial(two_streams.view, 9000), two_streams.capture_of(9000), len, 9000),

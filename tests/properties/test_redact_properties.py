@@ -3,10 +3,10 @@ import base64
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from nacre.output import redact_search
-from nacre.output.redact import Redactor
-from nacre.output.redact_forms import is_worth_hiding
-from nacre.output.redact_table import MAP_AFTER_QUESTIONS, UNBROKEN, Windows
+from nacre.output.redaction import search
+from nacre.output.redaction.forms import is_worth_hiding
+from nacre.output.redaction.redactor import Redactor
+from nacre.output.redaction.table import MAP_AFTER_QUESTIONS, UNBROKEN, Windows
 
 SMALL = st.text(alphabet="ab\nc-é'/", min_size=8, max_size=24)
 ANY = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\0"), min_size=8, max_size=40)
@@ -88,11 +88,11 @@ def test_no_chunking_reveals_a_value(stream: tuple[dict[str, str], bytes], data:
 @settings(max_examples=200)
 def test_sampling_finds_what_searching_finds(stream: tuple[dict[str, str], bytes], stride: int) -> None:
     secrets, text = stream
-    literals = [form for _, form in Redactor(secrets).to_forms() if len(form) >= redact_search.SHORTEST_AT_FOUR]
+    literals = [form for _, form in Redactor(secrets).to_forms() if len(form) >= search.SHORTEST_AT_FOUR]
     assume(literals)
     text = text * 2 + b"\xd8\x00\xdc\x00" + text
-    expected = {(place, literal) for literal in literals for place in redact_search.places(text, literal)}
-    assert set(redact_search.Sample(literals, stride=stride).occurrences(text)) == expected
+    expected = {(place, literal) for literal in literals for place in search.places(text, literal)}
+    assert set(search.Sample(literals, stride=stride).occurrences(text)) == expected
 
 
 @given(st.lists(st.binary(max_size=50), max_size=5))

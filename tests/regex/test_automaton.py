@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nacre.output.watch import RegexWatch
+from nacre.output.regex_watch import RegexWatch
 from nacre.regex.automaton import MOST_STEPS, Regex
 from nacre.regex.syntax import RegexSyntaxError
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import nacre
-from nacre.output.watch import RegexWatch
+from nacre.output.regex_watch import RegexWatch
 from nacre.regex.automaton import RegexWorkError, compiled
 from nacre.regex.syntax import RegexSyntaxError
 

@@ -9,7 +9,7 @@ import pytest
 
 from nacre.rpc import connection as connections
 from nacre.rpc.connection import Connection
-from nacre.rpc.lines import TooLong
+from nacre.rpc.line_reader import TooLong
 from nacre.rpc.outbox import FULL_BYTES
 
 

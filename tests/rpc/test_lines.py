@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nacre.rpc.lines import Lines, TooLong
+from nacre.rpc.line_reader import Lines, TooLong
 
 LIMIT = 8
 parts = st.lists(st.binary(max_size=20).map(lambda data: data.replace(b"\n", b"")), max_size=6)

@@ -8,7 +8,7 @@ import pytest
 
 from nacre.errors import InvalidRequestError
 from nacre.rpc import messages
-from nacre.rpc.lines import MAX_LINE_BYTES, TooLong
+from nacre.rpc.line_reader import MAX_LINE_BYTES, TooLong
 from nacre.rpc.messages import BadLineError, Request
 
 BAD_LINES = [

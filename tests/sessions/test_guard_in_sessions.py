@@ -9,7 +9,7 @@ import pytest
 
 from nacre import Session, Settings, Tool
 from nacre.errors import DeniedError
-from nacre.sessions import snapshot
+from nacre.sessions import rc_file
 
 PAIRS = [
     ("R='rm -rf'", "$R .git"),
@@ -150,7 +150,7 @@ async def test_what_the_users_rc_defines_is_known(
 ) -> None:
     home = tmp_path / "user"
     home.mkdir()
-    (home / snapshot.RC_NAME).write_text('ga() { git add "$@"; }\n', encoding="utf-8")
+    (home / rc_file.RC_NAME).write_text('ga() { git add "$@"; }\n', encoding="utf-8")
     monkeypatch.setenv("HOME", str(home))
     async with Tool("workspace", cwd=str(project), settings=Settings()) as tool:
         # A loaded machine may have it only after the first calls.

@@ -345,7 +345,7 @@ async def test_a_state_that_is_too_large_keeps_directory_and_exports(tmp_path: P
 
 
 async def test_a_shell_is_renewed_before_its_loop_ends(tmp_path: Path) -> None:
-    from nacre.sessions.bootstrap import MOST_TURNS
+    from nacre.sessions.shell_loop import MOST_TURNS
 
     async with session(tmp_path) as shell:
         first = (await shell.run("x=kept; echo $$")).text

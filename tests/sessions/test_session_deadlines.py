@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import nacre
-from nacre import engine as engines
-from nacre.running import PROFILE
+from nacre.api import PROFILE
+from nacre.engine import engine as engines
 from nacre.settings import ShellSettings
 
 SETTINGS = nacre.Settings(shell=ShellSettings(snapshot=False))

@@ -7,7 +7,7 @@ import signal
 import time
 
 from nacre import Exited, run
-from nacre.backends.spares import spares
+from nacre.backends.spare_shells import spares
 from nacre.warden import children
 
 

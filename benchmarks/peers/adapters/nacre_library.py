@@ -2,9 +2,9 @@
 
 from benchmarks.peers.tool import Answer, Tool
 from nacre import Session, Settings, __version__, run
-from nacre.backends.spares import spares
-from nacre.backends.wardens import warden
+from nacre.backends.spare_shells import spares
 from nacre.settings import ExecutionSettings
+from nacre.warden_client.pool import warden
 
 
 class InProcess(Tool):

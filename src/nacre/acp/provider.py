@@ -25,18 +25,18 @@ from acp.schema import (
 )
 
 from nacre import config
-from nacre import engine as engines
-from nacre.engine import Engine
+from nacre.api import PROFILE as RUN_PROFILE
+from nacre.backend import Ending
+from nacre.engine import engine as engines
+from nacre.engine.capture import Capture
+from nacre.engine.engine import Engine
+from nacre.engine.run import Run
 from nacre.errors import NacreError
-from nacre.execution.capture import Capture
-from nacre.execution.run import Run
+from nacre.guard.approval import Approver
 from nacre.output.decode import decode, trim_head, trim_tail
 from nacre.planning.plan import Plan
-from nacre.policy.approval import Approver
-from nacre.process import Ending
 from nacre.request import ShellRequest, check_command, check_env
 from nacre.result import signal_name
-from nacre.running import PROFILE as RUN_PROFILE
 from nacre.settings import Settings
 
 # A terminal has no limit of its own; this one is for what everybody forgot.

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from nacre.adapters.identity import User
 from nacre.command import Streams
-from nacre.engine import from_environment
+from nacre.engine.engine import from_environment
 from nacre.errors import InvalidRequestError
-from nacre.output.capture import EVERYTHING, Captured, Selection
+from nacre.output.captured import EVERYTHING, Captured, Selection
 from nacre.output.decode import CHARACTER_BYTES, decode, fit_tail
 from nacre.profile import CaptureShape, Profile
 from nacre.request import ShellRequest, check_command, check_env, check_timeout

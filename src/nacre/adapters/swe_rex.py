@@ -51,13 +51,13 @@ from swerex.runtime.abstract import (
 from nacre import config
 from nacre.adapters.program import NO_LIMIT_SECONDS, program_profile, run_program
 from nacre.adapters.terminal import INTERRUPT, Met, Shown, TerminalProgram
+from nacre.api import Session
 from nacre.command import SHELL, Streams
 from nacre.errors import RefusedError
 from nacre.output.decode import decode
 from nacre.output.escapes import strip
 from nacre.request import ShellRequest
 from nacre.result import ShellResult, TimedOut
-from nacre.session import Session
 from nacre.settings import MIB
 
 # As much as an artifact holds.

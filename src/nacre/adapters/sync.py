@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 
 from nacre import forks
+from nacre.api import wait_for
 from nacre.contracts.contract import Reply
-from nacre.running import wait_for
 from nacre.tool import Tool
 
 

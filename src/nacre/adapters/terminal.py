@@ -18,10 +18,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from nacre.api import Session
 from nacre.command import SHELL
 from nacre.request import ShellRequest
 from nacre.result import ShellResult
-from nacre.session import Session
 from nacre.wording import counted
 
 RELAY = Path(__file__).with_name("terminal_relay.py")

@@ -10,7 +10,7 @@ import contextlib
 import os
 
 from nacre.artifacts.layout import encode_record
-from nacre.artifacts.reader import Artifact
+from nacre.artifacts.opening import Artifact
 
 
 def put_in_order(artifact: Artifact, sidecar: str, temporary: str) -> None:

@@ -7,9 +7,9 @@ the full output. A failed artifact never disturbs the window: the error is state
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from nacre.artifacts.writer import ArtifactWriter
-from nacre.dataclass import dataclass
 from nacre.errors import ArtifactError
 from nacre.output.window import Window
 from nacre.result import ArtifactRef

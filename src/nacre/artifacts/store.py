@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nacre.artifacts.expiry import PruneReport
-    from nacre.artifacts.reader import Artifact, ArtifactEntry
+    from nacre.artifacts.opening import Artifact, ArtifactEntry
 
 # A stopped process may hold the lock for ever; a command does not wait for it.
 LOCK_SECONDS = 1.0
@@ -66,7 +66,7 @@ class ArtifactStore:
         Raises:
             UnknownArtifactError: no artifact has that id; the message lists those that exist.
         """
-        from nacre.artifacts.reader import Artifact
+        from nacre.artifacts.opening import Artifact
 
         path = self._logs().get(artifact_id)
         if path is not None:

@@ -11,13 +11,13 @@ import signal
 from typing import Any
 
 from nacre import forks
+from nacre.backend import Survivor
 from nacre.backends.pipes import make_pipes
 from nacre.backends.spawn import spawn
 from nacre.backends.start_errors import start_error
-from nacre.backends.stray import strays
+from nacre.backends.strays import strays
 from nacre.command import Command
 from nacre.errors import NacreError
-from nacre.process import Survivor
 from nacre.warden import launch
 
 # Marks what belongs to a call, so that its strays can be found again.

@@ -13,11 +13,11 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar
 
+from nacre.backend import Ending, Listener, Process, Survivor
 from nacre.backends.start_errors import start_error
 from nacre.command import Command
 from nacre.errors import BackendError, BackendUnavailableError, NacreError
 from nacre.output.snapshots import Snapshots
-from nacre.process import Ending, Listener, Process, Survivor
 from nacre.result import signal_number
 
 # A client tells nothing by itself; this is how often it is asked.

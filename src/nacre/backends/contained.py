@@ -9,16 +9,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from nacre import forks
+from nacre.backend import AtOnce, Listener, Process
 from nacre.backends.contained_process import ContainedProcess, request_of
-from nacre.backends.lingering import LINGER_MILLISECONDS, read_all
-from nacre.backends.link import Link
+from nacre.backends.inline_wait import LINGER_MILLISECONDS, read_all
 from nacre.backends.pipes import make_pipes
-from nacre.backends.spares import Spare, is_suited, refill_soon, spares
+from nacre.backends.spare_shells import Spare, is_suited, refill_soon, spares
 from nacre.backends.start_errors import start_error
-from nacre.backends.wardens import warden
 from nacre.command import Command
-from nacre.process import AtOnce, Listener, Process
-from nacre.warden import wire
+from nacre.warden import protocol
+from nacre.warden_client.pool import warden
+from nacre.warden_client.runner_link import Link
 
 
 class ContainedBackend:
@@ -111,7 +111,7 @@ class Begun:
         self._wanted = wanted
         self._unheard = False
         self._outputs: tuple[bytes, ...] = ()
-        self._frames = wire.Frames()
+        self._frames = protocol.Frames()
         self._messages: list[dict[str, Any]] = []
 
     def ask(self, writers: list[int]) -> None:

@@ -12,18 +12,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from nacre import forks
+from nacre.backend import SIDE, Ending, Listener, Survivor
 from nacre.backends.hub import unwatch, watch
-from nacre.backends.lingering import tell
-from nacre.backends.link import Link
+from nacre.backends.inline_wait import tell
 from nacre.backends.pipes import OUTPUTS, PipeReader, make_pipes, watch_stream
-from nacre.backends.spares import Spare, refill_soon
+from nacre.backends.spare_shells import Spare, refill_soon
 from nacre.backends.start_errors import start_error
-from nacre.backends.wardens import warden
 from nacre.command import SIDE_FD, Command
 from nacre.errors import BackendUnavailableError, StartError
-from nacre.process import SIDE, Ending, Listener, Survivor
-from nacre.warden import wire
+from nacre.warden import protocol
 from nacre.warden.record import SIGNALLED
+from nacre.warden_client.pool import warden
+from nacre.warden_client.runner_link import Link
 
 # How long the far side may take to answer a question about a finished command.
 ANSWER_SECONDS = 1.0
@@ -41,7 +41,7 @@ class ContainedProcess:
         self._command = command
         self._listener = listener
         self._wanted = wanted
-        self._frames = wire.Frames()
+        self._frames = protocol.Frames()
         self._readers: dict[int, PipeReader] = {}
         self._ended = False
         self._idle = False
@@ -111,7 +111,7 @@ class ContainedProcess:
         self._say_limits(elapsed)
 
     def go_on(
-        self, readers: list[int], outputs: tuple[bytes, ...], frames: wire.Frames, messages: list[dict[str, Any]]
+        self, readers: list[int], outputs: tuple[bytes, ...], frames: protocol.Frames, messages: list[dict[str, Any]]
     ) -> None:
         """Attend a command that runs already, with what has come from it and of it meanwhile."""
         self._frames = frames
@@ -308,7 +308,7 @@ class ContainedProcess:
         if self._sock is None:
             return
         try:
-            self._sock.send(wire.frame(message))
+            self._sock.send(protocol.frame(message))
         except OSError:
             return  # the far side is gone: the reader sees the end of the socket and says so
 

@@ -12,14 +12,14 @@ import signal
 from collections.abc import Mapping
 from typing import Any
 
+from nacre.backend import AtOnce, Ending, Listener, Process, Survivor
 from nacre.backends.child import Child, start_child
 from nacre.backends.exit_watch import HAS_PIDFD, watch_exit
-from nacre.backends.lingering import LINGER_MILLISECONDS, read_all, tell
+from nacre.backends.inline_wait import LINGER_MILLISECONDS, read_all, tell
 from nacre.backends.pipes import PipeReader, watch_stream
 from nacre.backends.start_errors import start_error
 from nacre.command import Command
 from nacre.errors import BackendUnavailableError
-from nacre.process import AtOnce, Ending, Listener, Process, Survivor
 
 # After SIGKILL: how often to look, and when to say that something cannot be killed.
 KILL_LOOK_SECONDS = 0.01

@@ -13,10 +13,10 @@ import threading
 from collections.abc import Callable
 
 from nacre import forks
+from nacre.backend import Listener
 from nacre.backends.hub import unwatch, watch
 from nacre.backends.start_errors import start_error
 from nacre.command import Command
-from nacre.process import Listener
 
 # Small enough to stay in the processor's cache on the way to the window and the artifact.
 READ_BYTES = 256 * 1024

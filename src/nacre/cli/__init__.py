@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-# Verb → what it does, in the words of --help. The module has the verb's name.
+# Verb → what it does, in the words of --help. The module is `verb_NAME`.
 VERBS = {
     "run": "run a command, stream its output, exit with its code",
     "call": "make one tool call and print the tool's answer",

@@ -29,7 +29,7 @@ def dispatch(verb: str, arguments: list[str]) -> int:
         if not {"-h", "--help"} & set(arguments):
             loading.prepare(verb)
         become_unreadable()
-        module = importlib.import_module(f"nacre.cli.{verb}")
+        module = importlib.import_module(f"nacre.cli.verb_{verb}")
         namespace = module.plain(arguments) if verb == "run" else None
         if namespace is None:
             from nacre.cli.parser import parsed

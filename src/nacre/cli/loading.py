@@ -42,7 +42,7 @@ def prepare(verb: str) -> None:
         for name in _SELDOM_USED:
             _load_when_used(name)
     if verb in ("run", "call", "rpc", "mcp") and os.environ.get("NACRE_CONTAINMENT") != "off":
-        from nacre.backends.wardens import warden
+        from nacre.warden_client.pool import warden
 
         # It loads beside us; a verb that runs a command needs both.
         warden.warm()

@@ -25,7 +25,7 @@ class Parser(argparse.ArgumentParser):
 
 def parser_of(verb: str) -> argparse.ArgumentParser:
     """The parser of a verb."""
-    module = importlib.import_module(f"nacre.cli.{verb}")
+    module = importlib.import_module(f"nacre.cli.verb_{verb}")
     parser = Parser(
         prog=f"nacre {verb}",
         description=f"{VERBS[verb][0].upper()}{VERBS[verb][1:]}.",

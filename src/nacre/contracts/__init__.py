@@ -12,10 +12,10 @@ _CONTRACTS = {
     "basic": ("nacre.contracts.basic", "Basic"),
     "modes": ("nacre.contracts.modes", "Modes"),
     "workspace": ("nacre.contracts.workspace", "Workspace"),
-    "anthropic": ("nacre.contracts.anthropic", "Anthropic"),
+    "anthropic": ("nacre.contracts.anthropic_bash", "Anthropic"),
     "openai": ("nacre.contracts.openai", "OpenAI"),
-    "job": ("nacre.contracts.job", "Job"),
-    "read": ("nacre.contracts.read", "Read"),
+    "job": ("nacre.contracts.companions.job", "Job"),
+    "read": ("nacre.contracts.companions.read", "Read"),
 }
 
 

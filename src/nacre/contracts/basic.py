@@ -11,7 +11,7 @@ from typing import Any
 from nacre.contracts.contract import Reply, Scene
 from nacre.contracts.fields import arguments_of, command_of
 from nacre.errors import NacreError
-from nacre.output.capture import EVERYTHING, Captured, Selection
+from nacre.output.captured import EVERYTHING, Captured, Selection
 from nacre.output.decode import CHARACTER_BYTES, fit_head
 from nacre.profile import Background, CaptureShape, Profile
 from nacre.request import ShellRequest
@@ -116,7 +116,7 @@ def _problem(result: ShellResult) -> str | None:
 
 def _is_single_simple_command(command: str) -> bool:
     # The parser is loaded for the few commands that need the question answered.
-    from nacre.script.rewrite import is_single_simple_command
+    from nacre.bash.rewrite import is_single_simple_command
 
     return is_single_simple_command(command)
 

@@ -13,7 +13,7 @@ from nacre.request import Owner, ShellRequest
 from nacre.result import ShellResult
 
 if TYPE_CHECKING:
-    from nacre.engine import Engine
+    from nacre.engine.engine import Engine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from nacre.contracts.contract import Reply, Scene
 from nacre.contracts.facts import facts_of
 from nacre.contracts.fields import arguments_of, command_of
 from nacre.errors import InvalidRequestError, NacreError, RefusedError, RequestError, shown
-from nacre.output.capture import EVERYTHING, Captured, Selection
+from nacre.output.captured import EVERYTHING, Captured, Selection
 from nacre.output.decode import CHARACTER_BYTES, decode, fit_head, fit_tail
 from nacre.output.sizes import human_size
 from nacre.profile import Background, CaptureShape, Profile

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from nacre.output.capture import EVERYTHING, Captured, Selection
+from nacre.output.captured import EVERYTHING, Captured, Selection
 from nacre.output.decode import CHARACTER_BYTES, decode, fit_head, fit_tail
 from nacre.profile import CaptureShape
 from nacre.result import Output, Truncation

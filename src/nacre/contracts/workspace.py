@@ -13,7 +13,7 @@ from nacre.contracts.contract import Reply, Scene
 from nacre.contracts.facts import facts_of
 from nacre.contracts.fields import arguments_of, command_of, mapping_of, number_of
 from nacre.errors import InterceptedError, InvalidRequestError, NacreError, WorkingDirectoryError, shown
-from nacre.output.capture import EVERYTHING, Captured, Selection
+from nacre.output.captured import EVERYTHING, Captured, Selection
 from nacre.output.render import INLINE_BYTES, Rendered, render, spell_omitted
 from nacre.output.sizes import human_size
 from nacre.profile import Background, CaptureShape, Profile

@@ -14,8 +14,8 @@ from nacre.artifacts.excerpt import view
 from nacre.artifacts.stored import Stored
 from nacre.errors import JobError
 from nacre.jobs.liveness import RunnerLock
+from nacre.jobs.output_file import JobFile
 from nacre.jobs.polling import is_waited_for
-from nacre.jobs.reading import JobFile
 from nacre.jobs.status import headline
 from nacre.jobs.table import PREFIX, Job, JobTable
 from nacre.output.decode import decode, trim_head, trim_tail

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 
-from nacre.backends.looking import UnansweredError, look
 from nacre.jobs.table import Job, Listing
 from nacre.request import Owner
 from nacre.warden import children
+from nacre.warden_client.path_query import UnansweredError, look
 
 # A directory that does not answer for so long is its own project.
 LOOK_SECONDS = 1.0

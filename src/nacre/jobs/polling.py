@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from nacre.engine.event import file_appears
 from nacre.errors import JobError
-from nacre.execution.event import file_appears
 from nacre.jobs.liveness import RunnerLock
-from nacre.jobs.reading import JobFile
+from nacre.jobs.output_file import JobFile
 from nacre.jobs.table import Job, JobTable
-from nacre.output.watch import RegexWatch
+from nacre.output.regex_watch import RegexWatch
 from nacre.until import Until, port_open
 
 # Soon enough for a model, rare enough for a hundred jobs.

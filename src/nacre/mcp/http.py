@@ -21,7 +21,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from nacre.errors import ConfigError, InvalidRequestError
-from nacre.mcp.server import GONE, SESSION_HEADER, connection_session
+from nacre.mcp.handlers import GONE, SESSION_HEADER, connection_session
 
 PATH = "/mcp"
 # How long a client that answers nothing, not even the kernel's own questions, is believed to be there.

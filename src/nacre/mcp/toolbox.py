@@ -7,8 +7,8 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
+from nacre.guard.approval import Approver
 from nacre.mcp.catalogue import describe, offered_by
-from nacre.policy.approval import Approver
 from nacre.tool import Tool
 
 # Of clients that left without a word; what a forgotten one held ends when it has been idle for long.

@@ -7,8 +7,8 @@ Pure; which lines are shown is the window's business.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from nacre.dataclass import dataclass
 from nacre.output.decode import trim_head
 
 MARK = "…"

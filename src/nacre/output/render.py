@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from nacre.output.capture import EVERYTHING, Captured, Selection
+from nacre.output.captured import EVERYTHING, Captured, Selection
 from nacre.output.decode import decode
 from nacre.output.escapes import is_plain, strip
 from nacre.output.lines import cap_lines, settle

@@ -5,7 +5,7 @@ Undecodable bytes become U+FFFD and so grow when shown; limits are asked of the 
 
 from __future__ import annotations
 
-from nacre.output.capture import EVERYTHING, Captured, Selection
+from nacre.output.captured import EVERYTHING, Captured, Selection
 from nacre.output.decode import decode, fit_head, fit_tail
 from nacre.output.sizes import human_size
 from nacre.result import Output, Truncation

@@ -9,14 +9,14 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 
+from nacre.bash.rewrite import lift_cd, trailing_window
 from nacre.command import SIDE_FD
 from nacre.errors import InterceptedError, InvalidRequestError
+from nacre.guard.interceptor import intercept
+from nacre.guard.interceptor_file import interceptor_of
 from nacre.planning.urls import UrlRouter, expand_command, expand_value
-from nacre.policy.interceptor import intercept
-from nacre.policy.interceptor_file import interceptor_of
 from nacre.regex.automaton import RegexWorkError
 from nacre.request import Lifted, ShellRequest
-from nacre.script.rewrite import lift_cd, trailing_window
 from nacre.settings import Settings
 
 SHORTEST_SECONDS, LONGEST_SECONDS = 1.0, 3600.0

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 
+from nacre.bash.whole import is_whole
 from nacre.command import Command
-from nacre.dataclass import dataclass
+from nacre.environment.filter import EnvironmentEntryError, child_environment, with_call_environment
 from nacre.errors import InvalidRequestError
-from nacre.output.redact import Redactor
-from nacre.planning.environment import EnvironmentEntryError, child_environment, with_call_environment
+from nacre.output.redaction.redactor import Redactor
 from nacre.profile import Profile
 from nacre.request import ShellRequest
-from nacre.script.whole import is_whole
 from nacre.settings import EnvironmentSettings, Settings
 
 # A label recognises a job in a list; the record has the whole command.

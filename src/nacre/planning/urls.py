@@ -11,8 +11,8 @@ import re
 from typing import Literal, Protocol
 from urllib.parse import unquote
 
+from nacre.bash.quoting import stretches
 from nacre.errors import InvalidRequestError
-from nacre.planning.quoting import stretches
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*\Z")
 # Models forget one of the slashes of this one.

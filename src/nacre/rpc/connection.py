@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable
 
 from nacre.complaints import complain
-from nacre.rpc.lines import Lines, TooLong
+from nacre.rpc.line_reader import Lines, TooLong
 from nacre.rpc.outbox import Outbox
-from nacre.rpc.stdio import Incoming, Outgoing
+from nacre.rpc.stdio_transport import Incoming, Outgoing
 
 # A reader that takes nothing for this long at the end will not take the rest either.
 READER_SECONDS = 5.0

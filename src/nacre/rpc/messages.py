@@ -13,7 +13,7 @@ from typing import Any
 
 from nacre.contracts.fields import arguments_of
 from nacre.errors import InvalidRequestError, shown
-from nacre.rpc.lines import MAX_LINE_BYTES, TooLong
+from nacre.rpc.line_reader import MAX_LINE_BYTES, TooLong
 
 TYPES = ("bash", "abort_bash", "job", "read", "check")
 # An id comes back with every update.

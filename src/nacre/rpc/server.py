@@ -19,7 +19,7 @@ from nacre.contracts.workspace import Workspace, present_aborted
 from nacre.errors import ConfigError, InvalidRequestError
 from nacre.rpc import messages
 from nacre.rpc.connection import Connection
-from nacre.rpc.lines import TooLong
+from nacre.rpc.line_reader import TooLong
 from nacre.rpc.messages import BadLineError, Request
 from nacre.rpc.shells import Shells
 from nacre.tool import Tool, Update

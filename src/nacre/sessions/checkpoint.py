@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from nacre.planning.secret_names import words
+from nacre.environment.secret_names import words
 from nacre.warden.launch import quoted
 
 # The one variable of ours, while no script runs. A script that makes a name readonly, or a reference, does not meet it.

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from nacre.sessions.bootstrap import SAME, SPENT
 from nacre.sessions.checkpoint import action_of
+from nacre.sessions.shell_loop import SAME, SPENT
 
 # Whatever a script writes there on purpose is dropped beyond this.
 MOST_BYTES = 1 << 20

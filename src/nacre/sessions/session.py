@@ -15,12 +15,11 @@ from dataclasses import replace
 from typing import Any
 
 from nacre import forks
-from nacre.backends.lingering import may_linger
-from nacre.backends.looking import UnansweredError
+from nacre.backend import AtOnce, Listener, Process
+from nacre.backends.inline_wait import may_linger
 from nacre.command import Command
 from nacre.errors import InvalidRequestError, SessionBusyError, StartError, WorkingDirectoryError
-from nacre.process import AtOnce, Listener, Process
-from nacre.sessions.bootstrap import GUARDED, MOST_TURNS
+from nacre.sessions.bash_process import Shell, start_shell
 from nacre.sessions.checkpoint import (
     MOST_BYTES,
     Checkpoint,
@@ -28,13 +27,14 @@ from nacre.sessions.checkpoint import (
     read_beginning,
     read_dump,
 )
-from nacre.sessions.exits import may_watch, own_traps, shows_lines
+from nacre.sessions.exit_traps import may_watch, own_traps, shows_lines
 from nacre.sessions.framing import Frame
-from nacre.sessions.known import KnownShell
-from nacre.sessions.quiet import command_words
-from nacre.sessions.shell import Shell, start_shell
-from nacre.sessions.snapshot import Snapshot, snapshot
+from nacre.sessions.guard_state import KnownShell
+from nacre.sessions.rc_file import Snapshot, snapshot
+from nacre.sessions.shell_loop import GUARDED, MOST_TURNS
+from nacre.sessions.state_safety import command_words
 from nacre.sessions.turn import Fate, Scope, Turn
+from nacre.warden_client.path_query import UnansweredError
 
 # How long a shell that is to be ended may take to write its state down; it takes a fraction of one.
 DUMP_MILLISECONDS = 200

@@ -14,20 +14,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, Protocol
 
+from nacre.backend import SIDE, AtOnce, Ending, Listener, Survivor
 from nacre.backends.contained_process import ContainedProcess
 from nacre.backends.hub import unwatch, watch
-from nacre.backends.lingering import LINGER_MILLISECONDS
+from nacre.backends.inline_wait import LINGER_MILLISECONDS
 from nacre.backends.pipes import FULL_PIPE_BYTES, read_now
 from nacre.backends.start_errors import start_error
 from nacre.command import Command
 from nacre.errors import NacreError
-from nacre.process import SIDE, AtOnce, Ending, Listener, Survivor
-from nacre.sessions.bootstrap import NO_DIRECTORY, NO_PIPE, STAGES, Told
-from nacre.sessions.exits import OwnTrap
+from nacre.sessions.bash_process import Shell
+from nacre.sessions.exit_traps import OwnTrap
 from nacre.sessions.fifo import Fifo
 from nacre.sessions.framing import Frame
-from nacre.sessions.quiet import is_whole
-from nacre.sessions.shell import Shell
+from nacre.sessions.shell_loop import NO_DIRECTORY, NO_PIPE, STAGES, Told
+from nacre.sessions.state_safety import is_whole
 
 Fate = Literal["waits", "left", "kept", "timeout", "stop", "exit", "signal", "spent", "lost"]
 """What became of the shell: it waits for the next turn, or why there is none any more."""

@@ -1,6 +1,7 @@
 """A backend that plays prepared endings instead of running anything: a verified fake.
 
-It passes the same contract as the real ones (`nacre.testing.contract`), so code tested against it meets no surprise.
+It passes the same contract as the real ones (`nacre.testing.backend_contract`), so that tests of code that uses it hold
+for the real ones too.
 Time is the event loop's, so a test may bring a loop with a clock of its own.
 """
 
@@ -11,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from nacre.backend import Ending, Listener, Process, Survivor
 from nacre.command import Command
 from nacre.errors import StartError, WorkingDirectoryError
-from nacre.process import Ending, Listener, Process, Survivor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import array
 import contextlib
 import socket
 
-from nacre.warden import wire
+from nacre.warden import protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Buffer = bytes | memoryview
 
-    from nacre.warden.wire import Message
+    from nacre.warden.protocol import Message
 
 # More than most messages have; what is larger would be mapped, and given back, for each of them.
 RECEIVE_BYTES = 65536
@@ -53,7 +53,7 @@ class Channel:
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
         self.open = True
-        self._frames = wire.Frames()
+        self._frames = protocol.Frames()
         self._fds: list[int] = []
 
     def receive(self) -> list[tuple[Message, list[int]]]:
@@ -70,7 +70,7 @@ class Channel:
         return list(self._frames.cut(data))
 
     def decode(self, body: bytes) -> tuple[Message, list[int]]:
-        message = wire.decode(body)
+        message = protocol.decode(body)
         return message, self.take_fds(message.get("fds", 0))
 
     def take_fds(self, count: int | None = None) -> list[int]:
@@ -106,7 +106,7 @@ class Channel:
             return True
 
     def send(self, message: Message, fds: Sequence[int] = ()) -> None:
-        self.send_frame(wire.frame(message), fds)
+        self.send_frame(protocol.frame(message), fds)
 
     def send_frame(self, data: bytes, fds: Sequence[int] = ()) -> None:
         try:

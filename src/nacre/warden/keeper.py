@@ -20,8 +20,8 @@ from nacre.warden import children, marks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nacre.warden.job import Job
-    from nacre.warden.wire import Message
+    from nacre.warden.kept_job import Job
+    from nacre.warden.protocol import Message
 
 READ_BYTES = 256 * 1024
 # Between two looks for processes that were forked while the others were asked to end, and while they are killed.

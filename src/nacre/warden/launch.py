@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nacre.warden.wire import Message
+    from nacre.warden.protocol import Message
 
     FileAction = tuple[int, int, int] | tuple[int, int, str, int, int]
 

@@ -11,10 +11,10 @@ import os
 import signal
 import socket
 
-from nacre.warden import children, wire
+from nacre.warden import children, protocol
 from nacre.warden.channel import Channel
+from nacre.warden.job_runner import JobWatch, pack_plan
 from nacre.warden.memory import MemoryWatch
-from nacre.warden.watch import JobWatch, pack_plan
 
 # Two spellings of one value and another, as commands have them.
 HIDDEN = [("FIRST", b"a value of some length"), ("FIRST", b"YSB2YWx1ZSBvZiBzb21lIGxlbmd0aA=="), ("SECOND", b"another1")]
@@ -32,11 +32,11 @@ def rehearse() -> None:
     reader, writer = os.pipe()
     os.write(writer, b"output\n")
     os.close(writer)
-    socket.send_fds(near, [wire.frame({"op": "job", "fds": 1})], [reader])
+    socket.send_fds(near, [protocol.frame({"op": "job", "fds": 1})], [reader])
     os.close(reader)
     channel = Channel(far)
     for body in channel.frames():
-        wire.starts_job(body)
+        protocol.starts_job(body)
     watch = JobWatch(channel)
     watch.readers = channel.take_fds()
     handed = [os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC) for _ in range(3)]

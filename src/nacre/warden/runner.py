@@ -10,16 +10,16 @@ import select
 import signal
 import socket
 
-from nacre.warden import children, looking, wire
+from nacre.warden import children, path_lookup, protocol
 from nacre.warden.channel import Channel
-from nacre.warden.execution import Execution
+from nacre.warden.job_runner import JobWatch
 from nacre.warden.launch import received_environment
 from nacre.warden.memory import MemoryWatch
-from nacre.warden.watch import JobWatch
+from nacre.warden.supervisor import Execution
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nacre.warden.wire import Message
+    from nacre.warden.protocol import Message
 
 # An unused runner goes away by itself; the caller then asks for a new one.
 IDLE_SECONDS = 30.0
@@ -80,10 +80,10 @@ def serve(first: First) -> None:
     while True:
         while bodies:
             body = bodies.pop(0)
-            if wire.starts_job(body):
+            if protocol.starts_job(body):
                 watch = JobWatch(channel)
                 runs = _watch(watch, wakeup, env, body, channel.take_fds())
-                message = wire.decode(body)
+                message = protocol.decode(body)
                 env = received_environment(message, env)
                 last = Execution(channel, wakeup, memory)
                 if runs and not _take_over(last, message, watch):
@@ -103,7 +103,7 @@ def serve(first: First) -> None:
                 idle.register(channel.sock, select.POLLIN)
                 last = None
             elif message["op"] == "look":
-                channel.send(looking.answer(message))
+                channel.send(path_lookup.answer(message))
             elif message["op"] == "keep" and last is not None:
                 last.keep_late(message, fds)
             else:

@@ -11,7 +11,7 @@ import functools
 import os
 import signal
 
-from nacre.warden import children, launch, spare
+from nacre.warden import children, launch, spare_shell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from nacre.warden.channel import Channel
-    from nacre.warden.wire import Message
+    from nacre.warden.protocol import Message
 
 
 class Start:
@@ -73,7 +73,7 @@ class Start:
         request = self.request
         try:
             prepared = self._launch = (
-                spare.prepare(request["shell"], self._env) if self.is_spare else launch.prepare_request(request)
+                spare_shell.prepare(request["shell"], self._env) if self.is_spare else launch.prepare_request(request)
             )
         except (OSError, ValueError) as error:
             self._failed("descriptors", error)
@@ -82,10 +82,13 @@ class Start:
         self._env = launch.environment(prepared, self._env, request)
         if self.waits:
             go, text, *_ = self._ends()
-            self._actions += [(os.POSIX_SPAWN_DUP2, go, spare.GO_FD), (os.POSIX_SPAWN_DUP2, text, spare.TEXT_FD)]
+            self._actions += [
+                (os.POSIX_SPAWN_DUP2, go, spare_shell.GO_FD),
+                (os.POSIX_SPAWN_DUP2, text, spare_shell.TEXT_FD),
+            ]
         if self.is_spare:
             # The first variable lies right behind the arguments.
-            self._env = {os.fsencode(spare.ROOM): b"." * spare.ROOM_BYTES, **self._env}
+            self._env = {os.fsencode(spare_shell.ROOM): b"." * spare_shell.ROOM_BYTES, **self._env}
         return True
 
     def _ends(self) -> list[int]:
@@ -157,7 +160,7 @@ class Start:
     def _offer(self, prepared: launch.Launch) -> None:
         """Hand the caller the ways to a spare; one that cannot be reached is of no use."""
         try:
-            handles, at = spare.open_handles(self.leader, prepared.notes_fd)
+            handles, at = spare_shell.open_handles(self.leader, prepared.notes_fd)
         except OSError:
             os.kill(self.leader, signal.SIGKILL)
             os.waitpid(self.leader, 0)

@@ -16,7 +16,7 @@ import signal
 import socket
 import sys
 
-from nacre.warden import children, guardian, ledger, naming, runner, wire
+from nacre.warden import children, guardian, ledger, naming, protocol, runner
 from nacre.warden.channel import Channel
 from nacre.warden.launch import received_environment
 from nacre.warden.memory import counter
@@ -29,7 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-    from nacre.warden.wire import Message
+    from nacre.warden.protocol import Message
 
 
 # After the first runner, when nobody has asked for this long, there is time to prepare for jobs: less than the time
@@ -66,7 +66,7 @@ def main(control_fd: int) -> NoReturn:
     global _zygote
     _zygote = os.getpid()
     # Until this is said, nothing that was asked for can have been started.
-    control.send(wire.READY.pack(guards, _zygote))
+    control.send(protocol.READY.pack(guards, _zygote))
     channel = Channel(control)
     quiet = select.poll()
     quiet.register(control, select.POLLIN)
@@ -80,7 +80,7 @@ def main(control_fd: int) -> NoReturn:
         if not channel.open:
             _outlive_caller(channel, guards)
         for body in bodies:
-            if wire.starts_job(body) and b'"env":' not in body:
+            if protocol.starts_job(body) and b'"env":' not in body:
                 # What is written here between two forks is no longer shared with the runner before, which a job keeps
                 # for as long as it runs: so nothing is read of it.
                 _fork_job(channel, env, body, channel.take_fds())

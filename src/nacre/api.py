@@ -1,0 +1,266 @@
+"""The library for programs that want values, not a tool: `run`, `run_sync` and `Session`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import os
+import weakref
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any, Self, TypeVar
+
+from nacre import config
+from nacre.engine import engine as engines
+from nacre.engine.capture import Passthrough
+from nacre.errors import BackendUnavailableError
+from nacre.output.decode import CHARACTER_BYTES
+from nacre.output.view import HEAD_BYTES, INLINE_BYTES, TAIL_BYTES, head_and_tail
+from nacre.profile import CaptureShape, Profile
+from nacre.request import ShellRequest, check_call
+from nacre.result import ShellResult
+from nacre.settings import Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nacre.planning.plan import Plan
+    from nacre.sessions import session as sessions
+
+T = TypeVar("T")
+
+# The commands of a program that belong to no session count as one when it comes to notices about the settings.
+_STATELESS = "of no session"
+
+PROFILE = Profile(
+    contract="run",
+    timeout=300.0,
+    grace=5.0,
+    streams="merged",
+    # A character more than is shown, so that the view makes the cut, on its border.
+    capture=CaptureShape(
+        whole_bytes=INLINE_BYTES + 2 * CHARACTER_BYTES,
+        head_bytes=HEAD_BYTES + CHARACTER_BYTES,
+        tail_bytes=TAIL_BYTES + CHARACTER_BYTES,
+    ),
+    view=head_and_tail,
+)
+
+
+async def run(
+    command: str,
+    *,
+    timeout: float | None = None,
+    cwd: str | os.PathLike[str] | None = None,
+    env: Mapping[str, str] | None = None,
+    settings: Settings | None = None,
+) -> ShellResult:
+    """Run a shell command to its end.
+
+    A non-zero exit, a signal and a timeout are results; what could not be started raises a NacreError.
+
+    Args:
+        timeout: seconds; the setting `execution.timeout_seconds` (300) unless given.
+        env: variables for this command, on top of the filtered environment.
+
+    >>> import asyncio, nacre
+    >>> asyncio.run(nacre.run("echo hi")).text
+    'hi\\n'
+    """
+    return await run_with(command, PROFILE, timeout=timeout, cwd=cwd, env=env, settings=settings)
+
+
+async def run_with(
+    command: str,
+    profile: Profile,
+    *,
+    timeout: float | None = None,
+    cwd: str | os.PathLike[str] | None = None,
+    env: Mapping[str, str] | None = None,
+    settings: Settings | None = None,
+    passthrough: Passthrough | None = None,
+) -> ShellResult:
+    """Run a command with a profile of the caller's choice."""
+    if timeout is not None or env is not None or not isinstance(command, str):
+        check_call(command, timeout=timeout, env=env)
+    directory = config.absolute(cwd) if cwd is not None else config.working_directory()
+    engine = engines.from_environment(settings=settings)
+    if env is None and not engine.settings.notices:
+        planned = await engine.plan_again(command, timeout, profile, cwd=directory)
+        return await engine.run_planned(planned, profile, passthrough=passthrough)
+    limit = engine.settings.execution.timeout_seconds if timeout is None else timeout
+    check_call(command)
+    request = engine.with_settings_notices(ShellRequest(command=command, timeout=limit, env=env), _STATELESS)
+    result = await engine.run(request, profile, cwd=directory, passthrough=passthrough)
+    engine.settings_notices_told(_STATELESS)
+    return result
+
+
+def run_sync(command: str, **options: Any) -> ShellResult:
+    """`run` for code without an event loop; inside one, the command runs on a thread with a loop of its own.
+
+    >>> import nacre
+    >>> nacre.run_sync("exit 3").exit_code
+    3
+    """
+    return wait_for(lambda: run(command, **options))
+
+
+def wait_for(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Do the work to its end in an event loop of its own: on this thread, or on another where this one has a loop."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work())
+    return _wait_on_thread(work)
+
+
+def _wait_on_thread(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    # Only needed here, and more than half a millisecond to load.
+    from concurrent.futures import ThreadPoolExecutor
+
+    begun: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[T]]] = Future()
+
+    async def perform() -> T:
+        task = asyncio.current_task()
+        assert task is not None
+        begun.set_result((asyncio.get_running_loop(), task))
+        return await work()
+
+    with ThreadPoolExecutor(1, thread_name_prefix="nacre-run-sync") as pool:
+        done = pool.submit(lambda: asyncio.run(perform()))
+        try:
+            return done.result()
+        except BaseException:
+            # An interrupt of this thread must end the command, which it would otherwise wait for.
+            if not done.done():
+                loop, task = begun.result()
+                # A loop that is closed has nothing left to end.
+                with contextlib.suppress(RuntimeError):
+                    loop.call_soon_threadsafe(task.cancel)
+            raise
+
+
+_SESSION_PROFILE = replace(PROFILE, contract="session", persists=True)
+_numbers = itertools.count(1)
+
+
+class Session:
+    """One persistent bash: directory, variables, functions and options stay from one command to the next.
+
+    A timeout, a cancelled call, a killed shell or `exit` cost the process, not the state: the next command gets a fresh
+    bash that was brought into it, and its result says so. Commands run one at a time.
+
+    >>> import asyncio, nacre
+    >>> async def main():
+    ...     async with nacre.Session(cwd="/") as session:
+    ...         await session.run("cd /tmp; greeting=hello")
+    ...         return (await session.run('echo "$greeting from $PWD"')).text
+    >>> asyncio.run(main())
+    'hello from /tmp\\n'
+    """
+
+    def __init__(self, *, cwd: str | os.PathLike[str] | None = None, settings: Settings | None = None) -> None:
+        self._cwd = config.absolute(cwd) if cwd is not None else config.working_directory()
+        self._settings = settings
+        self._key = f"of program {next(_numbers)}"
+        self._engine: engines.Engine | None = None
+        self._ending: weakref.finalize[..., Session] | None = None
+        self._inner: sessions.Session | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    @property
+    def cwd(self) -> str:
+        """Where the next command runs."""
+        known = None if self._engine is None else self._engine.known_session(self._key)
+        return self._cwd if known is None else known.cwd
+
+    async def run(
+        self,
+        command: str,
+        *,
+        timeout: float | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> ShellResult:
+        """Run a command to its end in the session's shell.
+
+        Args:
+            timeout: seconds; the setting `execution.timeout_seconds` (300) unless given. Waiting for an earlier
+                command counts.
+            cwd: a directory for this command alone.
+            env: variables for this command alone.
+        """
+        engine, session = self._enter()
+        if cwd is not None or env is not None or engine.settings.notices:
+            planned = self._plan(engine, command, timeout, session.cwd, cwd, env)
+            result = await engine.run_in(session, planned, _SESSION_PROFILE)
+            engine.settings_notices_told(self._key)
+            return result
+        if timeout is not None or not isinstance(command, str):
+            check_call(command, timeout=timeout)
+        planned = await engine.plan_again(command, timeout, _SESSION_PROFILE, cwd=session.cwd, review=False)
+        return await engine.run_in(session, planned, _SESSION_PROFILE)
+
+    async def run_request(self, request: ShellRequest, *, passthrough: Passthrough | None = None) -> ShellResult:
+        """Run what a surface has made of a command: what is judged may differ from what is run.
+
+        Args:
+            passthrough: given the output as it comes, without hidden values.
+        """
+        check_call(request.command, timeout=request.timeout, env=request.env)
+        engine, session = self._enter()
+        request = engine.with_settings_notices(request, self._key)
+        planned = engine.plan(request, _SESSION_PROFILE, cwd=session.cwd)
+        result = await engine.run_in(session, planned, _SESSION_PROFILE, passthrough=passthrough)
+        engine.settings_notices_told(self._key)
+        return result
+
+    def _enter(self) -> tuple[engines.Engine, sessions.Session]:
+        engine = self._engine
+        if engine is None:
+            engine = self._engine = engines.from_environment(settings=self._settings)
+            # One that is forgotten without a word takes its shell along.
+            self._ending = weakref.finalize(self, engine.end_session, self._key)
+            self._ending.atexit = False
+            if not engine.backend_for(_SESSION_PROFILE).keeps:
+                raise BackendUnavailableError("a session needs the warden, which cannot run here; see `nacre doctor`")
+        session = self._inner
+        if session is None or not session.alive:
+            session = self._inner = engine.session(self._key, cwd=self._cwd)
+        return engine, session
+
+    def _plan(
+        self,
+        engine: engines.Engine,
+        command: str,
+        timeout: float | None,
+        here: str,
+        cwd: str | os.PathLike[str] | None,
+        env: Mapping[str, str] | None,
+    ) -> Plan:
+        check_call(command, timeout=timeout, env=env)
+        request = ShellRequest(
+            command=command,
+            timeout=engine.settings.execution.timeout_seconds if timeout is None else timeout,
+            cwd=None if cwd is None else os.fspath(cwd),
+            env=env or None,
+        )
+        return engine.plan(engine.with_settings_notices(request, self._key), _SESSION_PROFILE, cwd=here)
+
+    async def restart(self) -> None:
+        """End the shell and forget its state."""
+        if self._engine is not None:
+            self._engine.session(self._key, cwd=self._cwd).restart()
+
+    async def aclose(self) -> None:
+        """End the shell with everything below it."""
+        if self._ending is not None:
+            self._ending()
+        self._engine = self._inner = self._ending = None

@@ -1,0 +1,363 @@
+"""Shells started in advance: a call only hands over its script.
+
+A spare is a runner with a waiting bash, in the directory and with the environment and pipes that the last call had.
+It is used for one command, like any shell, and only for a call in the same surroundings; others start as usual. What
+was started in advance is what costs: the process, its session and containment. How the script gets into a shell that
+runs already is told in warden/spare_shell.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+import select
+import signal
+import socket
+import threading
+import time
+
+from nacre import forks
+from nacre.backends.hub import soon
+from nacre.backends.pipes import OUTPUTS, make_pipes
+from nacre.command import Command
+from nacre.errors import NacreError
+from nacre.warden import protocol
+from nacre.warden import spare_shell as far
+from nacre.warden.channel import receive_fds
+from nacre.warden.launch import has_own_traps, read_notes
+from nacre.warden_client.pool import warden
+from nacre.warden_client.runner_link import Link, is_quiet
+
+# The far side gives an unused spare up after 30 s; well before that we stop counting on it.
+USABLE_SECONDS = 20.0
+# In all surroundings together: a shell costs a few megabytes.
+MOST_SPARES = 4
+# Older than that, a spare is one for surroundings that are not used any more: each use makes a new one.
+FORGOTTEN_SECONDS = 5.0
+# When one is there as a rule, if nothing else is going on.
+READY_SECONDS = 0.004
+# How long one may take to be there when it is tried whether there can be any.
+TRIAL_SECONDS = 5.0
+DOES_NOT_WAIT = "the shell does not wait for its script; bash does, from 4.4 on"
+
+
+class Spare:
+    """A waiting shell and the ends of its pipes."""
+
+    def __init__(self, link: Link, command: Command, readers: list[int], go: socket.socket, text: int) -> None:
+        self.link = link
+        self.readers = readers
+        self.born = time.monotonic()
+        self._go = go
+        self._text = text
+        self.pid = 0
+        self._memory = self._stat = self._children = self._notes = -1
+        """Of the shell, once its runner has handed them over."""
+        self._end = select.poll()
+        self._handle = -1
+        self._at = self._notes_fd = 0
+        """Where in its memory the arguments begin; its own descriptor for notes."""
+        self._waits = False
+        """Whether the shell has said that it waits for its script."""
+        self.refusal: str | None = None
+        """Why the system lets no shell be started in advance."""
+        self._env = command.env
+        self._cwd = command.cwd
+        self._streams = command.streams
+        self._shell = command.shell
+        self._directory = _identity(command.cwd)
+        forks.hold(self)
+
+    def fits(self, command: Command) -> bool:
+        return (
+            self._env is command.env
+            and self._cwd == command.cwd
+            and self._streams == command.streams
+            and self._shell == command.shell
+        )
+
+    def is_like(self, other: Spare) -> bool:
+        """Whether both serve the same surroundings."""
+        return (
+            self._env is other._env
+            and self._cwd == other._cwd
+            and self._streams == other._streams
+            and self._shell == other._shell
+        )
+
+    def look(self) -> bool | None:
+        """Whether it can be used now; None when it never can (again)."""
+        if self._memory < 0:
+            if is_quiet(self.link.sock):
+                return False
+            if not self._meet_runner():
+                return None
+        if not self._waits:
+            try:
+                self._waits = self._go.recv(1, socket.MSG_DONTWAIT) != b""
+            except BlockingIOError:
+                return False
+            if not self._waits:
+                self.refusal = DOES_NOT_WAIT
+                return None
+        if time.monotonic() - self.born >= USABLE_SECONDS or not is_quiet(self.link.sock):
+            return None
+        # A directory that was replaced is another one.
+        return True if self._directory is not None and _identity(self._cwd) == self._directory else None
+
+    def _meet_runner(self) -> bool:
+        """Take what the runner hands over when the shell is started; False when it could not be."""
+        data, fds = receive_fds(self.link.sock, 65536)
+        messages = protocol.Frames().feed(data)
+        if messages and messages[0]["event"] == "failed" and messages[0]["step"] == "spare":
+            ended = messages[0]["errno"] == errno.ESRCH
+            self.refusal = DOES_NOT_WAIT if ended else messages[0]["reason"]
+        if not messages or messages[0]["event"] != "spare" or len(fds) != far.HANDLES:
+            for fd in fds:
+                os.close(fd)
+            return False
+        self._memory, self._stat, self._children, self._handle, self._notes = fds
+        self._end.register(self._handle, select.POLLIN)
+        self.pid, self._at, self._notes_fd = messages[0]["pid"], messages[0]["at"], messages[0]["notes"]
+        return True
+
+    def run(self, command: Command) -> bool:
+        """Hand over the script; the shell goes at once. False when the shell is not there any more."""
+        script = command.script
+        text = far.handed(script, notes_fd=self._notes_fd, prologue=command.prologue, stages=command.stages)
+        try:
+            # Positioned: the shell shares this descriptor's offset and reads from where it stands.
+            os.pwrite(self._text, text, 0)
+            if not far.write_arguments(self._memory, self._at, self._shell, script):
+                return False
+            self._go.send(b"\n")
+        except OSError:
+            return False
+        return True
+
+    def ends_within(self, milliseconds: int) -> bool:
+        """Whether the shell has ended by then."""
+        return bool(self._end.poll(milliseconds))
+
+    def plain_code(self) -> int | None:
+        """The exit code of a shell that has ended by itself and left nothing; None when there is more to say."""
+        status = far.wait_status(self._stat)
+        if status is None or os.pread(self._children, 64, 0) != b"%d " % self.pid:
+            return None
+        code = os.waitstatus_to_exitcode(status)
+        # Killed, or one of its children was: its runner knows whether for want of memory.
+        return None if code < 0 or code == 128 + signal.SIGKILL else code
+
+    def stages(self) -> tuple[int, ...]:
+        """What the shell has noted of its last pipeline."""
+        return tuple(read_notes(self._notes).stages)
+
+    def close_handles(self) -> None:
+        """Give back what only its use, and the look for its end, needed."""
+        self._go.close()
+        # Forgotten first: a fork in between must not close numbers that the host has taken by then.
+        fds = (self._text, self._memory, self._stat, self._children, self._handle, self._notes)
+        self._text = self._memory = self._stat = self._children = self._handle = self._notes = -1
+        for fd in fds:
+            if fd >= 0:
+                os.close(fd)
+
+    def close_ends(self) -> None:
+        """Give back all but the way to its runner."""
+        self.close_handles()
+        readers, self.readers = self.readers, []
+        for fd in readers:
+            os.close(fd)
+
+    def drop(self, *, close: bool) -> None:
+        """Leave the shell to the process that it belongs to; the link drops its socket itself."""
+        if close:
+            self.close_ends()
+            return
+        self._go.detach()
+        self._text = self._memory = self._stat = self._children = self._handle = self._notes = -1
+        self.readers = []
+
+    def close(self) -> None:
+        """Give it up; its runner ends the shell."""
+        self.close_ends()
+        self.link.close()
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return None
+    return stat.st_dev, stat.st_ino
+
+
+def is_suited(command: Command) -> bool:
+    """Whether a waiting shell can run it."""
+    if command.side or command.stdin is not None or "BASH_ENV" in command.env:
+        return False
+    if command.stages and has_own_traps(command.script):
+        return False
+    # A byte of the script can be three of UTF-8, so the cheap test comes first.
+    return len(command.script) * 3 < far.ROOM_BYTES or len(os.fsencode(command.script)) < far.ROOM_BYTES
+
+
+class Spares:
+    """The shelf of this process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._shelf: list[Spare] = []
+        self._asked = 0
+        self._refusal: str | None = None
+        """Why there are none on this system: a shell's memory cannot be written, not even by its parent."""
+        forks.hold(self)
+
+    def take(self, command: Command) -> Spare | None:
+        """A fresh spare for this command, if there is one."""
+        forks.check()
+        with self._lock:
+            for spare in list(self._shelf):
+                if not spare.fits(command):
+                    continue
+                usable = spare.look()
+                if usable is False:
+                    continue  # it is still being started; another may be ready
+                self._shelf.remove(spare)
+                if usable:
+                    return spare
+                self._refusal = spare.refusal
+                spare.close()
+        return None
+
+    def meet(self) -> None:
+        """Take what the runners have handed over, so that no call has to."""
+        with self._lock:
+            for spare in list(self._shelf):
+                if spare.look() is None:
+                    self._shelf.remove(spare)
+                    self._refusal = spare.refusal
+                    spare.close()
+
+    def ready(self, command: Command) -> int:
+        """How many there are for this command, of those that are not still being started."""
+        with self._lock:
+            return sum(spare.look() is True for spare in self._shelf if spare.fits(command))
+
+    def refill(self, command: Command, wanted: int) -> None:
+        """See to it that the next calls in these surroundings find a spare; called when nobody waits."""
+        with self._lock:
+            self._asked += 1
+            # A program that makes a single call needs none.
+            if self._asked < 2 or self._refusal is not None:
+                return
+            fitting = [spare for spare in self._shelf if spare.fits(command)]
+            for spare in fitting:
+                if time.monotonic() - spare.born >= USABLE_SECONDS:
+                    self._shelf.remove(spare)
+                    spare.close()
+                    fitting.remove(spare)
+            for has in range(len(fitting), wanted):
+                if len(self._shelf) >= MOST_SPARES and not self._make_room(has):
+                    return
+                self._shelf.append(_start(command))
+
+    def _make_room(self, has: int) -> bool:
+        """Give up a spare for surroundings that have so many; False when none can be spared for them.
+
+        Calls that alternate between more surroundings than there is room for would otherwise end each other's spares,
+        and start more shells than they use.
+        """
+        for spare in self._shelf:
+            same = sum(one.is_like(spare) for one in self._shelf)
+            if same >= has + 2 or (has == 0 and time.monotonic() - spare.born >= FORGOTTEN_SECONDS):
+                self._shelf.remove(spare)
+                spare.close()
+                return True
+        return False
+
+    def close(self) -> None:
+        with self._lock:
+            for spare in self._shelf:
+                spare.close()
+            self._shelf = []
+            self._asked = 0
+
+    def drop(self, *, close: bool) -> None:
+        """Start anew; the spares drop their descriptors themselves."""
+        # A thread of the parent may hold the lock, and does not exist in a fork.
+        self._lock = threading.Lock()
+        self._shelf = []
+        self._asked = 0
+
+
+def missing_reason(command: Command) -> str | None:
+    """Try it: why no shell can be started in advance here; None when one can."""
+    spare = _start(command)
+    try:
+        end = time.monotonic() + TRIAL_SECONDS
+        while (usable := spare.look()) is False and time.monotonic() < end:
+            time.sleep(0.001)
+        return None if usable else spare.refusal or "it did not get ready"
+    finally:
+        spare.close()
+
+
+def _start(command: Command) -> Spare:
+    with forks.held_off, contextlib.ExitStack() as on_failure, contextlib.ExitStack() as always:
+        readers, writers = make_pipes(command)
+        for fd in readers:
+            on_failure.callback(os.close, fd)
+        for fd in writers:
+            always.callback(os.close, fd)
+        go, waiting = socket.socketpair()
+        always.callback(waiting.close)
+        on_failure.callback(go.close)
+        text = os.memfd_create("nacre-script")
+        on_failure.callback(os.close, text)
+        link = warden.take()
+        on_failure.callback(link.close)
+        link.ask(_request(command), [*writers, waiting.fileno(), text], command.env)
+        on_failure.pop_all()
+        for fd in readers:
+            os.set_blocking(fd, False)
+        return Spare(link, command, readers, go, text)
+
+
+def _request(command: Command) -> dict[str, object]:
+    return {
+        "op": "run",
+        "spare": True,
+        "shell": command.shell,
+        "cwd": command.cwd,
+        "namesCwd": command.names_cwd,
+        "outputs": OUTPUTS[command.streams],
+        "stdin": None,
+    }
+
+
+spares = Spares()
+
+
+def refill(command: Command, wanted: int) -> None:
+    """Start spares for the next calls, if that can be done; no call depends on it."""
+    try:
+        spares.refill(command, wanted)
+    except (NacreError, OSError):
+        # The next call starts its shell itself, and says what is wrong if it cannot.
+        spares.close()
+    else:
+        asyncio.get_running_loop().call_later(READY_SECONDS, spares.meet)
+
+
+def refill_soon(loop: asyncio.AbstractEventLoop, command: Command, wanted: int, used: Spare | None = None) -> None:
+    """The same when the caller has its answer, and nobody waits."""
+
+    def work() -> None:
+        if used is not None:
+            used.close_ends()
+        refill(command, wanted)
+
+    soon(loop, work)

@@ -1,0 +1,226 @@
+"""What may be lifted out of a command: a leading `cd x &&`, a trailing `| head` or `| tail`.
+
+Recognition only: each function gives spans and values, or None; the command itself is never changed here. Whatever is
+not plainly one of the two shapes is None, so that the command runs as written.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from nacre.bash.budget import Budget
+from nacre.bash.reader import read
+from nacre.bash.tree import Close, Command, Fixed, Open, Program, UnreadableError, Word
+
+_BLANKS: Final = " \t"
+_ENDS_WORD: Final = frozenset(" \t\r\n&|;<>()")
+_EXPANDS: Final = frozenset("*?[{")
+_ESCAPED_IN_QUOTES: Final = frozenset('"\\$`')
+_SIZE: Final = re.compile(
+    r"-(?P<short>[nc])(?P<value>\d+)|-(?P<number>\d+)|--(?P<long>lines|bytes)=(?P<long_value>\d+)", re.ASCII
+)
+_NOTHING_MORE: Final = re.compile(r"[\s;]*(?:#.*\s*)?")
+_JOINED_ERRORS: Final = re.compile(r"2>\s*&1\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class CdPrefix:
+    """A leading `cd path &&`."""
+
+    path: str
+    rest: str
+    """The command without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeadTail:
+    """A trailing `| head …` or `| tail …` of the one pipeline that the command is."""
+
+    kind: Literal["head", "tail"]
+    unit: Literal["lines", "bytes"]
+    count: int
+    producer: str
+    """The text of everything before the pipe."""
+    producer_end: int
+    """Where that text ends in the command."""
+    joins_errors: bool
+    """Standard error goes down the pipe too (`|&`, or `2>&1` at the end of the producer)."""
+
+
+def lift_cd(command: str) -> CdPrefix | None:
+    """Read a leading `cd path &&` as a one-word scanner does; None when the command must stay whole.
+
+    The rest may only be more of the same chain: behind `||`, `;`, a line's end or `&` it would run, or move the shell,
+    in another way than written.
+    """
+    if not command.startswith("cd") or command[2:3] not in (" ", "\t"):
+        return None
+    start = len(command) - len(command[2:].lstrip(_BLANKS))
+    scanned = _one_word(command, start)
+    if scanned is None:
+        return None
+    path, position = scanned
+    if not path or path.startswith("-") or any(char in path for char in "$`("):
+        return None
+    if path.startswith("~") and (command[start] != "~" or path[1:2] not in ("", "/")):
+        # A quoted tilde is a name, and another user's home is the shell's to find.
+        return None
+    following = command[position:].lstrip(_BLANKS)
+    if not following.startswith("&&") or not _is_and_chain(command):
+        return None
+    rest = following[2:].strip(_BLANKS + "\n")
+    if not rest or (rest.endswith(";") and not rest.endswith("\\;")):
+        return None
+    return CdPrefix(path, rest)
+
+
+def _is_and_chain(command: str) -> bool:
+    """Whether the command is one chain of `&&` that nothing follows."""
+    program = _read(command)
+    if program is None or program.background or len(program.steps) < 3:
+        return False
+    first, chain, last = program.steps[0], program.steps[1], program.steps[-1]
+    return (
+        isinstance(first, Command)
+        and isinstance(chain, Open)
+        and chain.block.kind == "chain"
+        and isinstance(last, Close)
+        and last.block is chain.block
+    )
+
+
+def _one_word(text: str, position: int) -> tuple[str, int] | None:
+    """One shell word from `position`: its value and where it ends; None when it is no plain text within one line."""
+    pieces: list[str] = []
+    while position < len(text) and text[position] not in _ENDS_WORD:
+        char = text[position]
+        if char == "'":
+            end = text.find("'", position + 1)
+            if end < 0:
+                return None
+            pieces.append(text[position + 1 : end])
+            position = end + 1
+        elif char == '"':
+            position += 1
+            while position < len(text) and text[position] != '"':
+                if text[position] == "\\" and text[position + 1 : position + 2] == "\n":
+                    return None
+                if text[position] == "\\" and text[position + 1 : position + 2] in _ESCAPED_IN_QUOTES:
+                    position += 1
+                pieces.append(text[position : position + 1])
+                position += 1
+            if position >= len(text):
+                return None
+            position += 1
+        elif char == "\\":
+            if text[position + 1 : position + 2] in ("", "\n"):
+                return None
+            pieces.append(text[position + 1])
+            position += 2
+        elif char in _EXPANDS:
+            return None
+        else:
+            pieces.append(char)
+            position += 1
+    return "".join(pieces), position
+
+
+def trailing_window(command: str) -> HeadTail | None:
+    """Recognise a last stage that is head or tail with nothing but a literal size."""
+    if "head" not in command and "tail" not in command:
+        return None
+    stages = _single_pipeline(command)
+    if stages is None or len(stages) < 2:
+        return None
+    last = stages[-1]
+    if not isinstance(last, Command) or last.assignments or last.redirects:
+        return None
+    words = [_literal(word) for word in last.words]
+    kind: Literal["head", "tail"]
+    match words[:1]:
+        case ["head"]:
+            kind = "head"
+        case ["tail"]:
+            kind = "tail"
+        case _:
+            return None
+    size = _size([word for word in words[1:] if word is not None]) if None not in words else None
+    if size is None:
+        return None
+    unit, count = size
+    if _NOTHING_MORE.fullmatch(command, last.end) is None:
+        # A here-document's body follows; the producer's text alone would not run.
+        return None
+    before = command[: last.start].rstrip()
+    both = before.endswith("|&")
+    producer = before[: -2 if both else -1].rstrip()
+    joins = both or _JOINED_ERRORS.search(producer) is not None
+    return HeadTail(kind, unit, count, producer, len(producer), joins)
+
+
+def _literal(word: Word) -> str | None:
+    if word.fixed is not None:
+        return word.fixed
+    if all(isinstance(part, Fixed) and part.quoted for part in word.parts):
+        return "".join(part.text for part in word.parts if isinstance(part, Fixed))
+    return None
+
+
+def _size(options: list[str]) -> tuple[Literal["lines", "bytes"], int] | None:
+    """The unit and count of the options; head and tail without any mean ten lines."""
+    unit: Literal["lines", "bytes"] = "lines"
+    count = 10
+    position = 0
+    while position < len(options):
+        option = options[position]
+        if option in ("-n", "-c", "--lines", "--bytes") and position + 1 < len(options):
+            position += 1
+            if not re.fullmatch(r"\d+", options[position], re.ASCII):
+                return None
+            unit = "bytes" if option in ("-c", "--bytes") else "lines"
+            count = int(options[position])
+        elif match := _SIZE.fullmatch(option):
+            unit = "bytes" if match["short"] == "c" or match["long"] == "bytes" else "lines"
+            count = int(match["value"] or match["number"] or match["long_value"])
+        elif option not in ("-q", "--quiet", "--silent"):
+            return None
+        position += 1
+    return unit, count
+
+
+def _read(command: str) -> Program | None:
+    try:
+        program = read(command, Budget())
+    except UnreadableError:
+        return None
+    return None if program.damage else program
+
+
+def _single_pipeline(command: str) -> list[Command | Open] | None:
+    """The stages of a command that is one pipeline, negation, lists and background excluded."""
+    program = _read(command)
+    if program is None or program.background or command.lstrip().startswith("!"):
+        return None
+    stages: list[Command | Open] = []
+    depth = 0
+    for step in program.steps:
+        if depth == 0 and isinstance(step, Command | Open):
+            stages.append(step)
+        depth += isinstance(step, Open)
+        depth -= isinstance(step, Close)
+    for position, stage in enumerate(stages):
+        head = stage if isinstance(stage, Command) else stage.block
+        if isinstance(stage, Open) and stage.block.kind in ("chain", "function"):
+            return None
+        if head.pipe_in is not (position > 0) or head.pipe_out is not (position < len(stages) - 1):
+            return None
+    return stages
+
+
+def is_single_simple_command(command: str) -> bool:
+    """Whether the command is one simple command: no pipe, list, background, function or compound."""
+    program = _read(command)
+    if program is None or program.background or len(program.steps) != 1:
+        return False
+    step = program.steps[0]
+    return isinstance(step, Command) and not step.pipe_out and bool(step.words) and not command.lstrip().startswith("!")

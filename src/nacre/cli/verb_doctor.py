@@ -1,0 +1,161 @@
+"""`nacre doctor`: what this machine can promise, what is missing, and how to get it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from dataclasses import asdict, dataclass
+
+from nacre import audit, config
+from nacre.api import run_sync
+from nacre.backends.spare_shells import missing_reason
+from nacre.command import SHELL, Command
+from nacre.engine.engine import from_environment
+from nacre.errors import ConfigError, NacreError
+from nacre.guard.approval import policy_of
+from nacre.guard.interceptor_file import interceptor_of
+from nacre.guard.review import review
+from nacre.warden.privacy import become_unreadable
+from nacre.warden_client.pool import unsupported_reason
+
+EPILOG = "Exits with 1 when a promise cannot be kept here."
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    part: str
+    ok: bool
+    says: str
+    advice: str | None = None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print one object a finding in an array")
+
+
+def main(namespace: argparse.Namespace) -> int:
+    findings = [_python(), _shell(), _settings(), _containment(), _spares(), _state(), _guard(), _secrets()]
+    if namespace.json:
+        print(json.dumps([asdict(finding) for finding in findings]))
+    else:
+        for finding in findings:
+            print(f"{'ok  ' if finding.ok else 'LACK'}  {finding.part:<12} {finding.says}")
+            if finding.advice:
+                print(f"{'':<20}{finding.advice}")
+    return 0 if all(finding.ok for finding in findings) else 1
+
+
+def _python() -> Finding:
+    return Finding("python", ok=True, says=f"{platform.python_version()} on {platform.system()} {platform.release()}")
+
+
+def _shell() -> Finding:
+    if not os.access(SHELL, os.X_OK):
+        return Finding(
+            "bash", ok=False, says=f"{SHELL} is missing", advice="install bash; on Debian: apt-get install bash"
+        )
+    version = subprocess.run([SHELL, "-c", "echo $BASH_VERSION"], capture_output=True, text=True, check=False)
+    return Finding("bash", ok=True, says=f"{SHELL} {version.stdout.strip()}")
+
+
+def _settings() -> Finding:
+    try:
+        loaded = config.load(os.environ, cwd=config.working_directory())
+    except ConfigError as error:
+        return Finding("settings", ok=False, says=str(error), advice="until it is corrected every call is refused")
+    try:
+        policy_of(loaded.settings.policy)
+        warnings = interceptor_of(loaded.settings.policy.interceptor_file).warnings
+    except ConfigError as error:
+        return Finding("settings", ok=False, says=str(error), advice="until it is corrected every call is refused")
+    if problems := (*loaded.settings.notices, *warnings):
+        return Finding(
+            "settings",
+            ok=False,
+            says="; ".join(problems),
+            advice="calls go on without what is left aside; correct it, or remove it",
+        )
+    changed = [origin.key for origin in loaded.origins if origin.source != "default"]
+    return Finding("settings", ok=True, says=f"changed: {', '.join(changed)}" if changed else "the defaults")
+
+
+def _containment() -> Finding:
+    """Tried, not guessed: a daemon that leaves its session must not outlive its command's timeout."""
+    if reason := unsupported_reason():
+        return Finding(
+            "containment",
+            ok=False,
+            says=f"off: {reason}",
+            advice="commands run, but a daemon they start may outlive a timeout, and there are no background jobs",
+        )
+    try:
+        result = run_sync("setsid -f sleep 60; sleep 60", timeout=0.2, cwd="/")
+    except NacreError as error:
+        return Finding("containment", ok=False, says=f"a command could not be run: {error}")
+    # What is wrong with the settings is said of them, what is wrong with the log of the state directory.
+    known = from_environment().settings.notices
+    if notices := [one for one in result.notices if one not in known and not one.startswith(audit.FAILURE)]:
+        return Finding("containment", ok=False, says="; ".join(notices))
+    return Finding("containment", ok=True, says="the warden runs; a daemon was started and ended with its command")
+
+
+def _spares() -> Finding:
+    if unsupported_reason() is not None:
+        return Finding("spares", ok=True, says="none: they need the warden")
+    try:
+        reason = missing_reason(Command(script="true", cwd="/", env=dict(os.environ), timeout=None, grace=0.0))
+    except (NacreError, OSError) as error:
+        reason = str(error)
+    if reason is not None:
+        return Finding(
+            "spares",
+            ok=True,
+            says=f"none: {reason}",
+            advice="each call starts its own shell: slower, otherwise the same",
+        )
+    return Finding("spares", ok=True, says="shells can be started before they are needed")
+
+
+def _state() -> Finding:
+    state = config.state_dir(os.environ)
+    try:
+        os.makedirs(state, mode=0o700, exist_ok=True)
+        with tempfile.TemporaryFile(dir=state):
+            free = shutil.disk_usage(state).free
+    except OSError as error:
+        return Finding(
+            "state",
+            ok=False,
+            says=f"{state} cannot be written: {error.strerror}",
+            advice="set NACRE_HOME to a directory of yours",
+        )
+    return Finding("state", ok=True, says=f"{state}, {free // 2**20} MiB free")
+
+
+def _guard() -> Finding:
+    verdict = review("rm -rf /")
+    if verdict.rule == "no_dangerous_rm":
+        return Finding("guard", ok=True, says="commands are judged before they run")
+    return Finding("guard", ok=False, says=verdict.message, advice="install nacre again, with its dependencies")
+
+
+def _secrets() -> Finding:
+    """Tried, not guessed: whether a command can read the environment of the nacre that runs it."""
+    become_unreadable()
+    try:
+        readable = run_sync(f"cat /proc/{os.getpid()}/environ > /dev/null", timeout=5, cwd="/").ok
+    except NacreError as error:
+        return Finding("secrets", ok=False, says=f"a command could not be run: {error}")
+    if readable:
+        return Finding(
+            "secrets",
+            ok=True,
+            says="hidden from commands, but not protected: a command can read nacre's own environment in /proc",
+            advice="run as an ordinary user, not as root, where secrets must not be readable",
+        )
+    return Finding("secrets", ok=True, says="hidden from commands, and nacre's own environment is unreadable to them")

@@ -1,0 +1,80 @@
+"""`nacre env`: what a command would see of the environment, and why the rest is kept from it.
+
+Of what is removed only names are printed. With ``--jsonl`` it judges variables from standard input instead of its own;
+every line gets exactly one answer, and one that cannot be read is answered with the safe one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+
+from nacre.environment.filter import Profile, child_environment, judge
+from nacre.output.redaction.redactor import Redactor
+
+Answer = Mapping[str, str | bool | None]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    shape = parser.add_mutually_exclusive_group()
+    shape.add_argument("--json", action="store_true", help="print one object: kept and stripped")
+    shape.add_argument(
+        "--jsonl", action="store_true", help='judge {"name", "value"} lines from standard input, one answer a line'
+    )
+    parser.add_argument(
+        "--profile", choices=("default", "strict"), default="default", help="strict keeps core variables only"
+    )
+
+
+def main(namespace: argparse.Namespace) -> int:
+    if namespace.jsonl:
+        for line in sys.stdin.buffer:
+            print(json.dumps(answer(line, namespace.profile)), flush=True)
+        return 0
+    own_venv = sys.prefix if sys.prefix != sys.base_prefix else None
+    child = child_environment(os.environ, profile=namespace.profile, own_venv=own_venv)
+    redactor = Redactor(child.hidden)
+    kept = {name: redactor.redact_text(value) for name, value in sorted(child.kept.items())}
+    stripped = sorted(child.stripped, key=lambda variable: variable.name)
+    if namespace.json:
+        reasons = [{"name": each.name, "rule": each.rule, "reason": each.reason} for each in stripped]
+        print(json.dumps({"profile": namespace.profile, "kept": kept, "stripped": reasons}))
+        return 0
+    for line in report(kept, {each.name: f"{each.rule}: {each.reason}" for each in stripped}):
+        print(line)
+    return 0
+
+
+def answer(line: bytes, profile: Profile) -> Answer:
+    """Judge one line of input."""
+    try:
+        variable = json.loads(line)
+    except (ValueError, RecursionError):
+        return unchecked("the line is not JSON")
+    match variable:
+        case {"name": str(name), "value": str(value)}:
+            decision = judge(name, value, profile)
+            return {
+                "name": name,
+                "strip": decision.strip,
+                "rule": decision.rule,
+                "reason": decision.reason,
+                "redact_output": bool(decision.hidden),
+            }
+        case _:
+            return unchecked('the line is not an object with the strings "name" and "value"')
+
+
+def unchecked(reason: str) -> Answer:
+    return {"name": None, "strip": True, "rule": "unchecked", "reason": reason, "redact_output": True}
+
+
+def report(kept: Mapping[str, str], stripped: Mapping[str, str]) -> Iterator[str]:
+    yield f"kept ({len(kept)}):"
+    yield from (f"  {name}={json.dumps(value)[1:-1]}" for name, value in kept.items())
+    yield f"stripped ({len(stripped)}):"
+    width = max(map(len, stripped), default=0)
+    yield from (f"  {name:<{width}}  {reason}" for name, reason in stripped.items())

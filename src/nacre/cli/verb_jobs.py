@@ -1,0 +1,199 @@
+"""`nacre jobs`: the background jobs of this state directory, whoever started them."""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import json
+import os
+import select
+import sys
+import time
+from typing import Any
+
+from nacre import config
+from nacre.cli.frame import complain, say
+from nacre.jobs.output_file import JobFile
+from nacre.jobs.ownership import others_line, split
+from nacre.jobs.table import Job, JobTable
+from nacre.output.decode import decode
+from nacre.warden import path_lookup, record
+from nacre.wording import were
+
+EPILOG = """\
+examples:
+  nacre jobs list --all
+  nacre jobs wait bg_1 --timeout 60 && nacre jobs logs bg_1
+  nacre jobs stop bg_1
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show|wait|logs|stop")
+    for verb, text in (
+        ("list", "the jobs of this project, oldest first"),
+        ("show", "one job"),
+        ("wait", "wait until a job has ended; exits with its code"),
+        ("logs", "a job's output"),
+        ("stop", "end a job and everything it started"),
+    ):
+        sub = verbs.add_parser(verb, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        sub.add_argument("--json", action="store_true", help="print objects instead of text")
+        if verb == "list":
+            sub.add_argument("--all", action="store_true", help="those of other projects too")
+        else:
+            sub.add_argument("id", help="the job's id, e.g. bg_1")
+        if verb == "wait":
+            sub.add_argument("--timeout", type=float, metavar="S", help="give up after this many seconds (exit 124)")
+        if verb == "logs":
+            sub.add_argument("--tail", type=int, metavar="BYTES", help="only the last bytes")
+
+
+def main(namespace: argparse.Namespace) -> int:
+    table = JobTable(config.state_dir(os.environ))
+    match namespace.verb:
+        case "list":
+            return _list(table, every=namespace.all, as_json=namespace.json)
+        case "show":
+            _print(table.get(namespace.id), as_json=namespace.json)
+            return 0
+        case "wait":
+            return _wait(table, namespace.id, timeout=namespace.timeout, as_json=namespace.json)
+        case "logs":
+            return _logs(table.get(namespace.id), tail=namespace.tail, as_json=namespace.json)
+        case _:
+            return _stop(table, namespace.id, as_json=namespace.json)
+
+
+def _list(table: JobTable, *, every: bool, as_json: bool) -> int:
+    listing, others = table.list(), 0
+    if not every:
+        listing, others = split(listing, None, path_lookup.project_of(config.working_directory()))
+    if others:
+        complain(others_line(others, "--all lists them"))
+    for problem in listing.damaged:
+        complain(f"left alone: {problem}")
+    if as_json:
+        print(json.dumps([_facts(job) for job in listing.jobs]))
+        return 0
+    if not listing.jobs:
+        say("no jobs")
+    for job in listing.jobs:
+        print(_line(job))
+    return 0
+
+
+def _facts(job: Job) -> dict[str, Any]:
+    """The facts in their one shape; a note is for stderr."""
+    return {key: value for key, value in job.facts().items() if key != "note"}
+
+
+def _line(job: Job) -> str:
+    ended = job.record.get("endedAt") or time.time()
+    age = f"{ended - job.record.get('startedAt', ended):.0f}s"
+    return f"{job.id:<8} {_status(job):<16} {age:>8}  {json.dumps(job.record.get('command', ''))}"
+
+
+def _status(job: Job) -> str:
+    if job.state == "exited":
+        return f"exited {job.record['exitCode']}"
+    if job.state == "killed":
+        return f"killed {job.record['signalName']}"
+    return job.state.replace("_", " ")
+
+
+def _print(job: Job, *, as_json: bool) -> None:
+    facts = _facts(job)
+    if job.note:
+        complain(f"{job.id}: {job.note}")
+    if as_json:
+        print(json.dumps(facts))
+        return
+    for key, value in facts.items():
+        print(f"{key:<12} {_spell(key, value)}")
+
+
+def _spell(key: str, value: Any) -> str:
+    if key.endswith("At") and isinstance(value, int | float):
+        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(value))
+    return "-" if value is None else str(value)
+
+
+def _wait(table: JobTable, job_id: str, *, timeout: float | None, as_json: bool) -> int:
+    if timeout is not None:
+        # The engine comes along; the other verbs need not wait for it.
+        from nacre.request import check_timeout
+
+        check_timeout(timeout)
+    job = table.get(job_id)
+    if job.running and not (_wait_for_lock(job, timeout) if job.note is None else _wait_for_orphan(job, timeout)):
+        complain(f"{job_id} is still running after {timeout:g} s")
+        return 124
+    job = table.get(job_id)
+    _print(job, as_json=as_json)
+    if job.state == "exited":
+        return int(job.record["exitCode"])
+    if job.state == "killed":
+        return 128 + int(job.record["signal"])
+    return 124 if job.state == "timed_out" else 125
+
+
+def _wait_for_lock(job: Job, timeout: float | None) -> bool:
+    """The runner holds this lock until the final status is on disk; False when the time ran out first."""
+    fd = record.open_regular(os.path.join(job.directory, record.LOCK), os.O_RDONLY)
+    end = None if timeout is None else time.monotonic() + timeout
+    try:
+        if end is None:
+            fcntl.flock(fd, fcntl.LOCK_SH)
+            return True
+        while True:
+            try:
+                fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= end:
+                    return False
+                # flock has no deadline of its own.
+                time.sleep(0.02)
+            else:
+                return True
+    finally:
+        os.close(fd)
+
+
+def _wait_for_orphan(job: Job, timeout: float | None) -> bool:
+    """A job without a runner is its shell alone."""
+    try:
+        handle = os.pidfd_open(job.record["pid"])
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([handle], [], [], timeout)[0])
+    finally:
+        os.close(handle)
+
+
+def _logs(job: Job, *, tail: int | None, as_json: bool) -> int:
+    with JobFile.open(job) as file:
+        for notice in file.notices:
+            complain(f"{job.id}: {notice}")
+        pieces = file.blocks(0 if tail is None else max(0, file.end - tail))
+        if as_json:
+            print(json.dumps({"id": job.id, "text": decode(b"".join(piece.data for piece in pieces))}))
+            return 0
+        for piece in pieces:
+            if piece.skipped_bytes:
+                complain(f"{were(piece.skipped_bytes, 'byte')} dropped here")
+            sys.stdout.buffer.write(piece.data)
+    return 0
+
+
+def _stop(table: JobTable, job_id: str, *, as_json: bool) -> int:
+    job = table.stop(job_id)
+    if job.running:
+        grace = config.load(os.environ, cwd=config.working_directory()).settings.execution.grace_seconds
+        _wait_for_lock(job, (15.0 if grace is None else grace) + 2.0)
+    else:
+        complain(f"{job_id} had ended already")
+    job = table.get(job_id)
+    _print(job, as_json=as_json)
+    return 1 if job.running else 0

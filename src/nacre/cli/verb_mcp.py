@@ -1,0 +1,73 @@
+"""`nacre mcp`: the tools of a contract, served to an MCP client."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+
+from nacre.cli.interruption import Interruption
+from nacre.complaints import take_stderr
+from nacre.errors import InvalidRequestError
+from nacre.mcp.catalogue import shell_contracts
+
+EPILOG = """\
+Without --http it serves one client on stdin and stdout, until the client closes them. With --http it prints its
+address and serves many. A token is required unless the address is this machine's own; it can be given as
+NACRE_MCP_TOKEN too, where other users cannot see it.
+
+examples:
+  nacre mcp
+  nacre mcp --http 127.0.0.1:8000
+  NACRE_MCP_TOKEN=… nacre mcp --http 0.0.0.0:8000 --allow-host build.example
+"""
+
+TOKEN_VARIABLE = "NACRE_MCP_TOKEN"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--http", metavar="HOST:PORT", help="serve over streamable HTTP; port 0 takes a free one")
+    parser.add_argument("--token", help="what clients must send as their bearer token")
+    parser.add_argument(
+        "--allow-host", action="append", default=[], metavar="NAME", help="a further name that clients may use for it"
+    )
+    parser.add_argument(
+        "--lease", type=int, metavar="S", help="how long a client that answers nothing is believed to be there (30)"
+    )
+    parser.add_argument("--contract", choices=shell_contracts(), default="workspace", help="the shape of the shell")
+    parser.add_argument(
+        "--tools", default="", metavar="A,B", help="names of the model's other tools, for the interceptor"
+    )
+
+
+def main(namespace: argparse.Namespace) -> int:
+    if namespace.http is None and (namespace.token or namespace.allow_host or namespace.lease is not None):
+        raise InvalidRequestError(
+            "--token, --allow-host and --lease go with --http; on pipes there is nobody else", field="http"
+        )
+    take_stderr()
+    # Taken out, so that no command of any contract sees it.
+    token = os.environ.pop(TOKEN_VARIABLE, None)
+    asyncio.run(Interruption().guard(_serve(namespace, namespace.token or token)))
+    return 0
+
+
+async def _serve(namespace: argparse.Namespace, token: str | None) -> None:
+    # The SDK takes most of a second to load: not for --help, and not for any other verb.
+    from nacre.mcp.elicitation import approver
+    from nacre.mcp.handlers import Desk, build
+    from nacre.mcp.toolbox import Toolbox
+
+    desk = Desk(Toolbox(namespace.contract, tools=namespace.tools.split(","), approver=approver))
+    if namespace.http is None:
+        from nacre.mcp.stdio_server import serve_stdio
+
+        await serve_stdio(build(desk))
+        return
+    from nacre.mcp.http import LEASE_SECONDS, address_of, listen, serve_http, url_of
+
+    host, port = address_of(namespace.http)
+    lease = LEASE_SECONDS if namespace.lease is None else namespace.lease
+    listener = listen(host, port, token=token, lease=lease)
+    print(url_of(listener), flush=True)
+    await serve_http(build(desk), listener, host=host, token=token, hosts=namespace.allow_host, on_end=desk.end)

@@ -1,0 +1,36 @@
+"""`nacre rpc`: the tools as JSON lines on stdin and stdout, for programs in any language."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+
+from nacre.cli.interruption import Interruption
+from nacre.complaints import take_stderr
+from nacre.rpc.server import serve
+from nacre.rpc.stdio_transport import take_streams
+
+EPILOG = """\
+One request a line in, one answer a line out, and events between them; docs/guides/rpc.md has the whole protocol.
+The end of input ends what runs in the foreground, then the server; background jobs live on.
+
+examples:
+  {"id": 1, "type": "bash", "command": "make test", "timeout": 600}
+  {"id": 2, "type": "abort_bash"}
+  {"id": 3, "type": "job", "list": true}
+  {"id": 4, "type": "read", "uri": "artifact://1", "tail": 20}
+  {"id": 5, "type": "check", "command": "rm -rf /"}
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--tools", default="", metavar="A,B", help="names of the model's other tools, for the interceptor"
+    )
+
+
+def main(namespace: argparse.Namespace) -> int:
+    take_stderr()
+    incoming, outgoing = take_streams()
+    asyncio.run(Interruption().guard(serve(incoming, outgoing, tools=namespace.tools.split(","))))
+    return 0

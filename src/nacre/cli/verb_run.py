@@ -1,0 +1,141 @@
+"""`nacre run`: a command to its end, with its output passed through and its exit code handed on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from nacre.api import PROFILE, run_with
+from nacre.cli.frame import DENIED, OUR_FAILURE, complain
+from nacre.cli.interruption import Interruption
+from nacre.engine.log_entry import outcome_word
+from nacre.errors import DeniedError, InvalidRequestError, NacreError
+from nacre.request import check_timeout
+from nacre.result import Exited, Lost, ShellResult, Signalled, Stopped, TimedOut
+
+if TYPE_CHECKING:
+    import argparse
+
+TIMED_OUT = 124
+
+EPILOG = """\
+exit code: the command's own (128+n for a signal); 124 on timeout, 126 denied, 125 nacre's own failure
+
+examples:
+  nacre run -- 'make test'
+  nacre run --timeout 600 --cwd src --env CC=clang -- 'make | tail -n 5'
+  nacre run --json -- 'false | tail'
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--cwd", help="directory to run in (default: this one)")
+    parser.add_argument("--timeout", type=float, metavar="S", help="seconds until everything is ended (default: 300)")
+    parser.add_argument(
+        "--env", action="append", default=[], metavar="K=V", help="a variable for the command; may be given often"
+    )
+    parser.add_argument("--json", action="store_true", help="print one object at the end instead of the output")
+    parser.add_argument("command", help="the shell command; put -- before it")
+
+
+def plain(arguments: list[str]) -> SimpleNamespace | None:
+    """What the words say when they are a command and nothing else: argparse would be a tenth of such a call's time."""
+    words = arguments[1:] if arguments[:1] == ["--"] else arguments
+    if len(words) != 1 or words[0].startswith("-"):
+        return None
+    return SimpleNamespace(command=words[0], cwd=None, env=[], json=False, timeout=None)
+
+
+def main(namespace: argparse.Namespace | SimpleNamespace) -> int:
+    if namespace.json:
+        return _json(namespace)
+    result = _result(namespace)
+    for notice in result.notices:
+        complain(notice)
+    if isinstance(result.outcome, TimedOut):
+        complain(f"timed out after {result.outcome.limit:g} s; everything was ended")
+    if isinstance(result.outcome, Lost):
+        complain(f"how the command ended is not known: {result.outcome.reason}")
+    return exit_code(result)
+
+
+def _json(namespace: argparse.Namespace | SimpleNamespace) -> int:
+    try:
+        result = _result(namespace)
+    except NacreError as error:
+        denied = isinstance(error, DeniedError)
+        print(json.dumps(_not_run("denied" if denied else "notStarted", error)))
+        return DENIED if denied else OUR_FAILURE
+    print(json.dumps(as_object(result)))
+    return exit_code(result)
+
+
+def _result(namespace: argparse.Namespace | SimpleNamespace) -> ShellResult:
+    if namespace.timeout is not None:
+        check_timeout(namespace.timeout)
+    interruption = Interruption()
+    interruption.take_signals()
+    return asyncio.run(interruption.guard(_run(namespace, interruption)))
+
+
+async def _run(namespace: argparse.Namespace | SimpleNamespace, interruption: Interruption) -> ShellResult:
+    return await run_with(
+        namespace.command,
+        PROFILE if namespace.json else replace(PROFILE, streams="split"),
+        timeout=namespace.timeout,
+        cwd=namespace.cwd,
+        env=_variables(namespace.env),
+        passthrough=None if namespace.json else interruption.pass_through,
+    )
+
+
+def _variables(pairs: list[str]) -> dict[str, str]:
+    found = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise InvalidRequestError(f"--env {pair!r} must look like NAME=VALUE", field="env")
+        found[name] = value
+    return found
+
+
+def exit_code(result: ShellResult) -> int:
+    match result.outcome:
+        case Exited() | Signalled():
+            return result.exit_code or 0
+        case TimedOut():
+            return TIMED_OUT
+        case Stopped() | Lost():
+            return OUR_FAILURE
+
+
+def as_object(result: ShellResult) -> dict[str, Any]:
+    """What `--json` prints."""
+    death = result.outcome.name if isinstance(result.outcome, Signalled) else None
+    return {
+        "outcome": outcome_word(result.outcome),
+        "exitCode": result.exit_code,
+        "signal": death,
+        "text": result.text,
+        "stages": list(result.stages),
+        "notices": list(result.notices),
+        "artifactId": None if result.artifact is None else str(result.artifact.id),
+        "wallTimeMs": round(result.elapsed * 1000),
+    }
+
+
+def _not_run(outcome: str, error: NacreError) -> dict[str, Any]:
+    """What `--json` prints where there is no result; the reason is ours, so it is no text of a command."""
+    return {
+        "outcome": outcome,
+        "exitCode": None,
+        "signal": None,
+        "text": "",
+        "stages": [],
+        "notices": [str(error)],
+        "artifactId": None,
+        "wallTimeMs": 0,
+    }

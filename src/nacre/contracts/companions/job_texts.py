@@ -1,0 +1,143 @@
+"""What the `job` tool says: texts for the model, details for the program. Every answer is bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from nacre.artifacts.excerpt import read_tail
+from nacre.contracts.contract import Reply
+from nacre.errors import JobError
+from nacre.jobs.notices import INLINE_CHARACTERS, output_of
+from nacre.jobs.output_file import JobFile
+from nacre.jobs.ownership import others_line
+from nacre.jobs.polling import Poll
+from nacre.jobs.status import details_of, headline
+from nacre.jobs.table import Job, Listing
+from nacre.output.decode import fit_head
+from nacre.until import Until
+
+LIMIT_BYTES = 50 * 1024
+# Running jobs and this many that have ended; the others are on disk and found by their id.
+MOST_ENDED = 50
+# Of a running job its newest lines are shown.
+TAIL_LINES = 10
+TAIL_BYTES = 1_000
+
+Cancelled = Literal["cancelled", "not_found", "already_completed"]
+
+
+def listed(listing: Listing, *, others: int = 0) -> Reply:
+    running = [job for job in listing.jobs if job.running]
+    ended = [job for job in listing.jobs if not job.running]
+    shown = ended[-MOST_ENDED:]
+    lines = [f"Running ({len(running)})", *(f"- {headline(job)}" for job in running)]
+    if ended:
+        lines += [f"Ended ({len(ended)})", *(f"- {headline(job)}" for job in shown)]
+        if len(shown) < len(ended):
+            lines.append(f"[{len(ended) - len(shown)} older ones are not listed]")
+    lines += [f"[left alone: {problem}]" for problem in listing.damaged]
+    if not listing.jobs and not listing.damaged:
+        lines = ["No jobs."]
+    details: dict[str, Any] = {"jobs": [details_of(job) for job in [*running, *shown]]}
+    if others:
+        lines.append(f"[{others_line(others, 'add all: true to see them')}]")
+        details["others"] = others
+    return Reply(text=_bounded("\n".join(lines)), is_error=False, details=details)
+
+
+def polled(found: Poll, until: Until | None, *, wait: float, notices: Sequence[str]) -> Reply:
+    ended = [job for job in found.jobs if not job.running]
+    running = [job for job in found.jobs if job.running]
+    share = min(INLINE_CHARACTERS, LIMIT_BYTES * 4 // 5 // max(1, len(found.jobs)))
+    lines = [_why(found, until, wait=wait), *(f"[{notice}]" for notice in notices)]
+    lines += [f"[no job {job_id!r}]" for job_id in found.unknown]
+    details = []
+    if ended:
+        lines += ["", f"## Completed ({len(ended)})"]
+        for job in ended:
+            output = output_of(job, share)
+            lines += [f"### {headline(job)}", *_fenced(output)]
+            details.append(details_of(job) | {"resultText": output})
+    if running:
+        lines += ["", f"## Still running ({len(running)})"]
+        for job in running:
+            lines += [f"- {headline(job)}", *_newest(job, min(share, TAIL_BYTES))]
+            details.append(details_of(job))
+    more: dict[str, Any] = {"reason": found.reason, "jobs": details}
+    if found.by is not None:
+        more["by"] = found.by
+    if found.line is not None:
+        more["line"] = found.line
+    if found.unknown:
+        more["unknown"] = list(found.unknown)
+    return Reply(text=_bounded("\n".join(lines)), is_error=False, details=more)
+
+
+def cancelled(outcomes: Mapping[str, Cancelled], problems: Mapping[str, str], jobs: Sequence[Job]) -> Reply:
+    still = {job.id for job in jobs if job.running}
+    words = {
+        "cancelled": "cancelled",
+        "not_found": "not found; list: true names the jobs",
+        "already_completed": "had ended already",
+    }
+    lines = []
+    for job_id, outcome in outcomes.items():
+        slow = " (it is being ended; what does not stop by itself is killed)" if job_id in still else ""
+        lines.append(f"{job_id}: {problems.get(job_id, words[outcome])}{slow}")
+    return Reply(
+        text="\n".join(lines),
+        is_error=all(outcome == "not_found" for outcome in outcomes.values()),
+        details={
+            "cancelled": [{"id": job_id, "status": outcome} for job_id, outcome in outcomes.items()],
+            "jobs": [details_of(job) for job in jobs],
+        },
+    )
+
+
+def with_job(job: Job, reply: Reply) -> Reply:
+    """The answer to a reading, with how the job stands."""
+    return Reply(
+        text=f"{reply.text}\n[{headline(job)}]",
+        is_error=reply.is_error,
+        details={"id": job.id, **reply.details, "jobs": [details_of(job)]},
+    )
+
+
+def _why(found: Poll, until: Until | None, *, wait: float) -> str:
+    match found.reason:
+        case "ended":
+            return f"{found.by} has ended." if found.by else "Nothing to wait for."
+        case "matched":
+            assert until is not None
+            return f"In {found.by} {until}: {found.line}"
+        case "wait":
+            waited = f"within {wait:g} s" if wait else "yet"
+            more = f", nor was it true that {until}" if until is not None else ""
+            return f"None has ended {waited}{more}."
+        case "port":
+            return f"It happened: {until}."
+        case _:
+            return f"It happened: {until} ({found.by})."
+
+
+def _newest(job: Job, limit: int) -> list[str]:
+    try:
+        with JobFile.open(job) as file:
+            text = read_tail(file, TAIL_LINES, limit, growing=True).text.rstrip()
+            return _fenced(text) if text else ["(no output yet)", *(f"[{notice}]" for notice in file.notices)]
+    except JobError as error:
+        return [f"[{error}]"]
+
+
+def _fenced(text: str) -> list[str]:
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return [fence, text, fence]
+
+
+def _bounded(text: str) -> str:
+    if len(text.encode()) <= LIMIT_BYTES:
+        return text
+    return fit_head(text.encode(), LIMIT_BYTES)[0] + "\n[the answer is cut here; ask for fewer jobs]"

@@ -1,0 +1,85 @@
+"""The `read` companion: the full output of a command that was shown in part, without running it again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from nacre.contracts.companions.output_reading import FIELDS, PROPERTIES, decode_reading, read
+from nacre.contracts.contract import Companion, Reply, Scene
+from nacre.contracts.fields import MOST, arguments_of
+from nacre.errors import InvalidRequestError, shown
+from nacre.request import Owner
+
+if TYPE_CHECKING:
+    from nacre.engine.engine import Engine
+
+SCHEME = "artifact://"
+
+DESCRIPTION = """\
+Reads the full output of an earlier command, which is kept as an artifact when a result shows only part of it. Give the
+id or the uri from that result's notice. Nothing is run again.
+
+- `offset` and `limit` read a window by bytes; the answer's last line says how to go on.
+- `tail` reads the last lines. `grep` finds lines and gives their offsets, to read around them.
+
+The output of a background job is read with the `job` tool."""
+
+
+class Read(Companion):
+    def schema(self, scene: Scene) -> dict[str, Any]:
+        return {
+            "name": "read",
+            "description": DESCRIPTION,
+            "input_schema": {
+                "type": "object",
+                "properties": {
+                    "uri": {"type": "string", "description": "e.g. artifact://3"},
+                    "id": {
+                        "anyOf": [{"type": "string"}, {"type": "integer"}],
+                        "description": "the number alone; give uri or id",
+                    },
+                    **PROPERTIES,
+                },
+                "additionalProperties": False,
+            },
+        }
+
+    async def answer(self, engine: Engine, arguments: object, owner: Owner) -> Reply:
+        fields = {
+            name: value
+            for name, value in arguments_of(arguments, known=["uri", "id", *FIELDS]).items()
+            if value is not None
+        }
+        number = _artifact_of(fields)
+        reading = decode_reading(fields)
+        with engine.artifacts.open(number) as artifact:
+            growing = artifact.entry.state == "writing"
+            uri = f"{SCHEME}{number}"
+            notices = ("its writer died: this is what it had written",) if artifact.entry.state == "interrupted" else ()
+            reply = await read(
+                artifact,
+                reading,
+                growing=growing,
+                again=lambda offset: f"read {json.dumps({'uri': uri, 'offset': offset})}",
+                plainly="beginning",
+                notices=notices,
+            )
+        return Reply(text=reply.text, is_error=False, details={"id": str(number), "uri": uri, **reply.details})
+
+
+def _artifact_of(fields: Mapping[str, Any]) -> int:
+    if ("uri" in fields) == ("id" in fields):
+        raise InvalidRequestError("give exactly one of 'uri' (artifact://3) and 'id' (3)", field="uri")
+    name = "uri" if "uri" in fields else "id"
+    value = fields[name]
+    number = value
+    if isinstance(value, str):
+        text = value.removeprefix(SCHEME)
+        number = int(text) if len(text) < len(str(MOST)) and text.isascii() and text.isdigit() else None
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= MOST:
+        raise InvalidRequestError(
+            f"field '{name}' must name an artifact, as artifact://3 or 3, got {shown(value)}", field=name
+        )
+    return number

@@ -1,0 +1,253 @@
+"""Where the output of one run goes: a bounded window and an artifact per stream, and whoever watches live."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+
+from nacre.artifacts.spill import Spill, SpillResult
+from nacre.artifacts.store import ArtifactStore
+from nacre.artifacts.writer import ArtifactWriter
+from nacre.backend import SIDE
+from nacre.errors import ArtifactError
+from nacre.output.captured import EVERYTHING, Captured, Selection
+from nacre.output.escapes import is_plain
+from nacre.output.redaction.redactor import Redactor
+from nacre.output.sizes import human_size
+from nacre.output.window import Window
+from nacre.profile import Profile
+from nacre.request import Lifted
+from nacre.result import ArtifactRef, Output
+from nacre.settings import OutputSettings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nacre.engine.live import LiveTail
+
+# Of a producer whose last stage is lifted: smaller outputs are kept only if the stage hid something.
+SIDE_BYTES = 64 * 1024
+
+Passthrough = Callable[[int, memoryview], None]
+
+_KINDS = {"merged": ("output",), "split": ("stdout", "stderr")}
+
+
+class Nowhere:
+    """The sink of a command whose output the far side keeps."""
+
+    def feed(self, stream: int, buffer: bytearray, size: int) -> None:
+        raise AssertionError("a kept command's output is not read here")
+
+
+class Capture:
+    """The sink of a run whose output is wanted."""
+
+    def __init__(
+        self,
+        store: ArtifactStore,
+        profile: Profile,
+        settings: OutputSettings,
+        *,
+        redactor: Redactor,
+        selection: Selection = EVERYTHING,
+        lifted: Lifted | None = None,
+        live: LiveTail | None = None,
+        passthrough: Passthrough | None = None,
+    ) -> None:
+        def create(kind: str) -> Callable[[], ArtifactWriter]:
+            return lambda: store.create(
+                kind, cap_bytes=settings.artifact_cap_bytes, head_bytes=settings.artifact_head_bytes
+            )
+
+        shape = profile.capture
+        self._profile = profile
+        self._selection = selection
+        self._store = store
+        self._redactors = [redactor.fresh() for _ in _KINDS[profile.streams]] if redactor else []
+        self._redactor = redactor
+        self._live = live
+        if live is not None:
+            live.redactor = redactor
+        self._passthrough = passthrough
+        self._spills = [
+            Spill(Window(shape.head_bytes, shape.tail_bytes, whole_bytes=shape.whole_bytes), create(kind))
+            for kind in _KINDS[profile.streams]
+        ]
+        side = lifted is not None and lifted.side
+        self._lifted = lifted
+        self._side = Spill(Window(0, 0, whole_bytes=SIDE_BYTES), create("output")) if side else None
+        self._side_redactor = redactor.fresh() if side and redactor else None
+        self._watch: Callable[[bytes], object] | None = None
+
+    def feed(self, stream: int, buffer: bytearray, size: int) -> None:
+        if stream == SIDE:
+            self._feed_side(buffer, size)
+            return
+        if self._redactors:
+            buffer = bytearray(self._redactors[stream - 1].feed(memoryview(buffer)[:size]))
+            size = len(buffer)
+        self._take(stream, buffer, size)
+
+    def _take(self, stream: int, buffer: bytearray, size: int) -> None:
+        self._spills[stream - 1].feed(buffer, size)
+        if self._live is not None:
+            self._live.feed(buffer, size)
+        if self._watch is not None:
+            self._watch(bytes(memoryview(buffer)[:size]))
+        if self._passthrough is not None:
+            self._passthrough(stream, memoryview(buffer)[:size])
+
+    def _feed_side(self, buffer: bytearray, size: int) -> None:
+        assert self._side is not None
+        if self._side_redactor is not None:
+            buffer = bytearray(self._side_redactor.feed(memoryview(buffer)[:size]))
+            size = len(buffer)
+        self._side.feed(buffer, size)
+
+    def watch(self, feed: Callable[[bytes], object]) -> None:
+        """Show the output to somebody who waits for something in it, from now on."""
+        self._watch = feed
+
+    def outputs(self, *, keep_all: bool) -> tuple[list[Output], list[str]]:
+        """What is shown of each stream, and the notices about what could not be kept."""
+        self._flush()
+        outputs = []
+        problems: list[str] = []
+        for spill in self._spills:
+            shown = None if spill.window.overflowed else self._view(spill.window, None)
+            # What the view cuts must be on disk, even if the window still holds all of it.
+            if keep_all or (shown is not None and is_cut(shown)):
+                spill.keep()
+            result = spill.finish()
+            if result.artifact is not None and result.artifact.dropped_bytes and self._profile.names_paths:
+                self._put_in_order(result.artifact, problems)
+            if shown is None or result.artifact is not None:
+                shown = self._view(result.window, result.artifact)
+            outputs.append(shown)
+            if result.error is not None:
+                problems.append(f"the full output could not be kept: {result.error}")
+        if self._side is not None:
+            outputs[0] = self._with_side(outputs[0], self._side, problems)
+        return outputs, problems
+
+    def _put_in_order(self, artifact: ArtifactRef, problems: list[str]) -> None:
+        """Make the file of an artifact that was over its cap readable for any program."""
+        try:
+            self._store.plain_path(artifact.id)
+        except ArtifactError as error:
+            problems.append(
+                f"{artifact.path} is not in order; read it with `nacre artifacts show {artifact.id}`: {error}"
+            )
+
+    def _view(self, window: Window, artifact: ArtifactRef | None, selection: Selection | None = None) -> Output:
+        captured = Captured(
+            whole=window.whole,
+            head=window.head,
+            tail=window.tail,
+            total_bytes=window.total_bytes,
+            total_lines=window.total_lines,
+            artifact=artifact,
+        )
+        output = self._profile.view(captured, self._selection if selection is None else selection)
+        shown = (window.whole,) if window.whole is not None else (window.head, window.tail)
+        if not self._redactor or all(map(is_plain, shown)):
+            return output
+        # A value with escapes or NULs inside is whole only where a view has taken them out.
+        text = self._redactor.redact_text(output.text)
+        return output if text == output.text else replace(output, text=text)
+
+    def _with_side(self, output: Output, side: Spill, problems: list[str]) -> Output:
+        """The output with the artifact of the whole, of which a last stage showed only a part."""
+        result = self._finish_side(side)
+        if result.error is not None:
+            problems.append(f"the full output could not be kept: {result.error}")
+        if result.artifact is None:
+            return output
+        if output.artifact is not None:
+            # The numbers of the lines shown are those of what was selected, so its own artifact stays the first.
+            assert self._lifted is not None
+            problems.append(f"all that `{self._lifted.stage}` selected from is artifact://{result.artifact.id}")
+            return output
+        return replace(output, artifact=result.artifact)
+
+    def _finish_side(self, side: Spill) -> SpillResult:
+        assert self._lifted is not None
+        if self._lifted.hides(lines=side.window.total_lines, size=side.window.total_bytes):
+            side.keep()
+        return side.finish()
+
+    # Handing over to the far side.
+
+    def preview(self) -> Output:
+        """The newest output so far."""
+        return self._view(self._spills[0].window, None, Selection(keep="tail"))
+
+    def end_side(self) -> ArtifactRef | None:
+        """End the copy of what a last stage selects from: nobody goes on with it."""
+        if self._side is None:
+            return None
+        self._flush_side()
+        return self._finish_side(self._side).artifact
+
+    def hand_over(self, path: str) -> tuple[bytes, str | None]:
+        """Write all output so far to a job's file; returns what is held back as the beginning of a secret.
+
+        And what could not be kept, in words; the file has a mark in its place.
+        The far side goes on with the redaction where this side stops, so a value cut in two is still found.
+        """
+        (spill,) = self._spills
+        held = b"".join(redactor.give_up() for redactor in self._redactors)
+        self._redactors = []
+        whole = spill.window.whole
+        result = spill.finish()
+        window, artifact, problem = spill.window, result.artifact, None
+        try:
+            if whole is not None:
+                _write_new(path, whole)
+            elif artifact is not None:
+                # The job's file takes the artifact's place.
+                # Loaded here: it brings every kind of compression along.
+                import shutil
+
+                shutil.copyfile(self._store.plain_path(artifact.id), path)
+                os.chmod(path, 0o600)
+                self._store.remove(artifact.id)
+            else:
+                problem = f"{human_size(window.omitted_bytes)} of the output so far could not be kept: {result.error}"
+                _write_new(path, window.head + f"\n[… {problem} …]\n".encode() + window.tail)
+        except (OSError, ArtifactError) as error:
+            # A full disk costs the output so far, not the command.
+            reason = error.strerror if isinstance(error, OSError) else error
+            problem = f"the output so far ({human_size(window.total_bytes)}) could not be kept: {reason}"
+        return held, problem
+
+    def _flush(self) -> None:
+        """Let go of what a redactor held back as the possible beginning of a secret."""
+        redactors, self._redactors = self._redactors, []
+        for stream, redactor in enumerate(redactors, start=1):
+            if rest := redactor.flush():
+                self._take(stream, bytearray(rest), len(rest))
+        self._flush_side()
+
+    def _flush_side(self) -> None:
+        if self._side is not None and self._side_redactor is not None:
+            self._side.feed(self._side_redactor.flush())
+            self._side_redactor = None
+
+    def close(self) -> None:
+        """End the artifacts of a run that gave no result; what they hold is kept."""
+        self._flush()
+        for spill in [*self._spills, *([self._side] if self._side is not None else [])]:
+            spill.finish()
+
+
+def is_cut(output: Output) -> bool:
+    """Whether a view shows less than all."""
+    return output.truncation is not None or output.capped_lines > 0 or output.redraws > 0
+
+
+def _write_new(path: str, data: bytes) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with open(fd, "wb") as file:
+        file.write(data)

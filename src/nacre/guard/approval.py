@@ -1,0 +1,167 @@
+"""What follows from a verdict: allow goes on, deny raises, ask goes to the approver.
+
+Without an approver an `ask` is a denial that says so. So is an approver that fails, or that does
+not answer in time: a call always comes back, and the guard never fails open.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING
+
+from nacre.errors import ConfigError, DeniedError
+from nacre.guard.prefilter import is_plain
+from nacre.guard.verdict import Verdict
+from nacre.profile import Profile
+from nacre.regular_file import read_regular_text
+from nacre.settings import PolicySettings
+
+if TYPE_CHECKING:
+    from nacre.guard.interpret.shell_state import ShellState
+    from nacre.guard.review import Policy
+
+Approver = Callable[[str, Verdict], Awaitable[bool]]
+"""Given the command and the verdict, whether to run it; only True is a yes.
+
+It is cancelled when its time is up: the call's own timeout, at most ANSWER_SECONDS.
+"""
+
+ANSWER_SECONDS = 60.0
+# How long an approver that was cancelled may take to clean up before the call goes on without it.
+CLEAN_UP_SECONDS = 0.5
+
+
+class AnswerPendingError(Exception):
+    """Raised by an approver whose answer can only come with another call; it passes through the call as it is."""
+
+
+def is_guarded(profile: Profile, settings: PolicySettings) -> bool:
+    return profile.guard if settings.guard == "contract" else settings.guard == "on"
+
+
+async def approve(
+    command: str,
+    settings: PolicySettings,
+    environment: Mapping[str, str],
+    approver: Approver | None,
+    *,
+    cwd: str,
+    timeout: float | None,
+    state: ShellState | None = None,
+) -> float:
+    """Return when the command may run; the seconds that were spent waiting for an answer.
+
+    Args:
+        timeout: the call's own limit, towards which the wait counts.
+        state: what the shell that runs the command has defined.
+
+    Raises:
+        DeniedError: it may not.
+        ConfigError: the rules cannot be read, so nothing may run.
+    """
+    names = state.names if state is not None else ()
+    if settings.rules_file is None and settings.guard_profile == "default" and is_plain(command, names):
+        return 0.0
+    verdict = judge(command, settings, environment, cwd=cwd, state=state)
+    if verdict.decision == "allow":
+        return 0.0
+    if verdict.decision == "deny":
+        raise DeniedError(verdict.message, rule=verdict.rule)
+    if approver is None:
+        raise DeniedError(f"{verdict.message} (it needs approval and nobody can be asked here)", rule=verdict.rule)
+    began = time.monotonic()
+    seconds = ANSWER_SECONDS if timeout is None else min(timeout, ANSWER_SECONDS)
+    if (problem := await _ask(approver, command, verdict, seconds)) is not None:
+        raise DeniedError(f"{verdict.message} ({problem})", rule=verdict.rule)
+    return time.monotonic() - began
+
+
+async def _ask(approver: Approver, command: str, verdict: Verdict, seconds: float) -> str | None:
+    """Why the command may not run; None after a yes."""
+
+    async def ask() -> bool:
+        return await approver(command, verdict)
+
+    # A task of its own, so that an approver that ignores its cancellation cannot hold the call.
+    asking = asyncio.create_task(ask())
+    try:
+        await asyncio.wait([asking], timeout=seconds)
+    finally:
+        if not asking.done():
+            asking.cancel()
+            await asyncio.wait([asking], timeout=CLEAN_UP_SECONDS)
+            asking.add_done_callback(_forget)
+    if not asking.done() or asking.cancelled():
+        return f"it needs approval, and no answer came within {seconds:g} s; nothing was run"
+    try:
+        approved = asking.result()
+    except (DeniedError, AnswerPendingError):
+        raise
+    except Exception as error:
+        # Its text may hold anything, so it stays out of what the model reads.
+        raise DeniedError(
+            f"{verdict.message} (it needs approval, and asking for it failed with {type(error).__name__}; nothing was "
+            "run)",
+            rule=verdict.rule,
+        ) from error
+    return None if approved is True else "it was not approved"
+
+
+def _forget(asking: asyncio.Task[bool]) -> None:
+    """Take the outcome of a question that nobody waits for any more."""
+    if not asking.cancelled():
+        asking.exception()
+
+
+def judge(
+    command: str,
+    settings: PolicySettings,
+    environment: Mapping[str, str],
+    *,
+    cwd: str,
+    state: ShellState | None = None,
+) -> Verdict:
+    """What the guard says about a command that would run there.
+
+    Raises:
+        ConfigError: the rules cannot be read.
+    """
+    # Loaded when there is something to read: it is half of what a short-lived program would load.
+    from nacre.guard.review import review
+
+    home = environment.get("HOME")
+    return review(command, policy_of(settings), environment=environment, cwd=cwd, home=home, state=state)
+
+
+def policy_of(settings: PolicySettings) -> Policy:
+    """The policy that the settings describe; a rule file is read again when it has changed."""
+    from nacre.guard.review import Policy
+
+    if settings.rules_file is None:
+        return Policy(settings.guard_profile)
+    path = os.path.expanduser(settings.rules_file)
+    try:
+        stamp = os.stat(path).st_mtime_ns
+    except (OSError, ValueError):
+        stamp = 0  # reading it says why it cannot be read
+    try:
+        return _policy(settings.guard_profile, path, stamp)
+    except ConfigError as error:
+        raise ConfigError(f"the rule file (setting policy.rules_file): {error}", source=path) from error
+
+
+@functools.lru_cache(maxsize=8)
+def _policy(profile: str, path: str, stamp: int) -> Policy:
+    from nacre.guard.review import Policy
+    from nacre.guard.rules.rule_file import RuleFileError, load_rules
+
+    text = read_regular_text(path)
+    try:
+        rules = load_rules(text, path)
+    except RuleFileError as error:
+        raise ConfigError(str(error), source=path) from error
+    return Policy("strict" if profile == "strict" else "default", rules)

@@ -1,0 +1,61 @@
+"""What the walk of a script finds: every program it would start, as far as that can be known.
+
+Values only. Wrappers are listed too: `sudo rm x` yields an invocation of sudo and one of rm.
+"""
+
+import re
+from dataclasses import dataclass
+
+from nacre.guard.interpret.alphabet import plain, show
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """One program that would be started, with its words in the alphabet of values."""
+
+    argv: tuple[str, ...]
+    span: tuple[int, int]
+    """Where in the command, as the caller wrote it, this comes from."""
+    stdin: str | None = None
+    """The text it reads, where that is known."""
+    upstream: tuple[str, ...] = ()
+    """The words of the program whose output it reads."""
+    targets: tuple[tuple[str, str], ...] = ()
+    """Redirections: operator and path."""
+    environment: tuple[tuple[str, str], ...] = ()
+    directory: str = ""
+    """Where the script has gone with `cd`; empty for where it began."""
+    via: tuple[str, ...] = ()
+    """The wrappers it was found through."""
+    script: str | None = None
+    """For a shell: the text it would run."""
+    resolved: tuple[str, ...] = ()
+    """Its operands as whole paths, where the caller knows where the command runs."""
+
+    def __str__(self) -> str:
+        return " ".join(show(word) for word in self.argv)
+
+
+def operands(invocation: Invocation) -> list[str]:
+    """The words behind the program that are no options."""
+    return [word for word in invocation.argv[1:] if not word.startswith("-")]
+
+
+def flags(invocation: Invocation) -> str:
+    """The letters of all its short options."""
+    return "".join(plain(word)[1:] for word in invocation.argv[1:] if re.fullmatch(r"-[A-Za-z0-9]+", plain(word)))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The result of reading a script."""
+
+    invocations: tuple[Invocation, ...]
+    damaged: bool
+    """Some of the text is not valid shell; both readers have looked at it."""
+    recursive_functions: tuple[str, ...] = ()
+    """Functions that call themselves."""
+    background: bool = False
+    """Something is started with `&`."""
+    hidden: tuple[int, int] | None = None
+    """Where a shell runs a text that the script makes in a way that is not followed."""

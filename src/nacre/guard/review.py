@@ -1,0 +1,219 @@
+"""The one entry of the guard: a command in, a verdict out.
+
+Invariant: it never raises and never fails open. Whatever goes wrong while reading or judging, a nesting beyond the
+limits, or a check that takes too long ends as a denial by rule `unchecked`.
+"""
+
+import posixpath
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Literal, NamedTuple
+
+from nacre.bash.budget import DEFAULT_SECONDS, Budget
+from nacre.bash.tree import UnreadableError
+from nacre.guard.interpret.alphabet import HERE, HOME, PWD, clean, is_opaque
+from nacre.guard.interpret.invocation import Invocation, Reading
+from nacre.guard.interpret.shell_state import ShellState
+from nacre.guard.interpret.walk import read_script
+from nacre.guard.prefilter import is_plain
+from nacre.guard.programs.inner import basename
+from nacre.guard.rules import embedded, git, removal
+from nacre.guard.rules.extended import extended
+from nacre.guard.rules.rule_file import Rule, rules_verdict
+from nacre.guard.verdict import ALLOWED, Verdict, strictest
+
+UNCHECKED: Final = "unchecked"
+HIDDEN_RULE: Final = "no_hidden_script"
+HIDDEN_MESSAGE: Final = (
+    "permission denied: a shell would run a text that this command makes in a way that cannot be checked. "
+    "Write the commands out instead"
+)
+Profile = Literal["default", "strict"]
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What is judged: the built-in rules of a profile, and the user's own."""
+
+    profile: Profile = "default"
+    rules: tuple[Rule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the caller knows of the place where the command would run."""
+
+    environment: dict[str, str]
+    cwd: str | None
+    home: str | None
+    state: ShellState | None
+
+    def placed(self, invocation: Invocation) -> Invocation:
+        """The invocation with literal paths to here and home written as what they are."""
+        argv = tuple(self._placed_word(word) for word in invocation.argv)
+        if not is_opaque(invocation.directory):
+            # `../project` may be here.
+            argv = tuple(
+                PWD if ".." in word and self._whole(word, invocation.directory) == self.cwd else word for word in argv
+            )
+        resolved = argv[1:]
+        if argv and basename(argv[0]) in removal.PROGRAMS and not is_opaque(invocation.directory):
+            resolved = tuple(self._placed_word(self._whole(word, invocation.directory)) for word in argv[1:])
+        if argv == invocation.argv and resolved == argv[1:]:
+            return invocation
+        return replace(invocation, argv=argv, resolved=resolved)
+
+    def _whole(self, word: str, directory: str) -> str:
+        """The word as a path from the root."""
+        path = word.replace(HERE, posixpath.basename(self.cwd or ""))
+        path = posixpath.join(self.cwd or PWD, directory, path)
+        for mark, place in ((PWD, self.cwd), (HOME, self.home)):
+            # After an absolute part `join` has nothing before the mark.
+            path = (place or mark) + path.rpartition(mark)[2] if mark in path else path
+        return posixpath.normpath(path) if not word.startswith("-") else ""
+
+    def _placed_word(self, word: str) -> str:
+        if word.startswith(HOME) and self.home:
+            word = self.home + word[1:]
+        if not word.startswith("/"):
+            return word
+        # The longer of the two first: a project below the home is the current directory before it is a part of that.
+        home, cwd = ((self.home or "").rstrip("/"), HOME), ((self.cwd or "").rstrip("/"), PWD)
+        for place, mark in (home, cwd) if len(home[0]) >= len(cwd[0]) else (cwd, home):
+            if place and (word + "/").startswith(place + "/"):
+                return mark + word[len(place) :]
+            above = word.rstrip("/")
+            if above and (place + "/").startswith(above + "/"):
+                return mark + "/.." * place[len(above) :].count("/")
+        return word
+
+
+DEFAULT_POLICY: Final = Policy()
+
+
+class BuiltIn(NamedTuple):
+    """A rule that always holds."""
+
+    name: str
+    message: str
+    check: Callable[[Invocation], str | None]
+    programs: tuple[str, ...]
+    """What the name of a program must contain for the rule to be about it. `plain.py` must know these too."""
+    examples: tuple[str, ...]
+    """Commands that it refuses; the tests hold the rule and `plain.py` to them."""
+
+
+BUILT_IN: Final = (
+    BuiltIn(removal.RULE, removal.MESSAGE, removal.check, ("rm",), ("rm -rf /", "grm -r .git")),
+    BuiltIn(git.ADD_RULE, git.ADD_MESSAGE, git.check_add, ("git", "hub"), ("git add -A", "hub add .")),
+    BuiltIn(git.PUSH_RULE, git.PUSH_MESSAGE, git.check_push, ("git", "hub"), ("git push -f", "hub push --force")),
+)
+_PROGRAMS: Final = tuple(dict.fromkeys(program for rule in BUILT_IN for program in rule.programs))
+
+
+def review(
+    command: str,
+    policy: Policy = DEFAULT_POLICY,
+    *,
+    environment: Mapping[str, str] | None = None,
+    cwd: str | None = None,
+    home: str | None = None,
+    state: ShellState | None = None,
+    seconds: float = DEFAULT_SECONDS,
+) -> Verdict:
+    """Judge a command before it runs.
+
+    `environment` holds variables of the tool's environment whose values may be used to resolve `$NAME`; `cwd` and
+    `home` are the absolute paths that literal paths are compared with; `state` is what the shell that runs it has
+    defined by then.
+    """
+    try:
+        names = state.names if state is not None else ()
+        if not policy.rules and policy.profile == "default" and is_plain(command, names):
+            return ALLOWED
+        # Where the command runs is `cwd`; the caller's own variables may name another place.
+        known = {name: value for name, value in (environment or {}).items() if name not in ("PWD", "OLDPWD")}
+        surroundings = Surroundings(known, cwd, home, state)
+        return _review(command, policy, surroundings, Budget(seconds))
+    except UnreadableError as exc:
+        return unchecked(str(exc))
+    # The guard must not fail open, whatever is wrong with it: every error is a denial.
+    except Exception as exc:  # noqa: BLE001
+        return unchecked(f"the checker failed ({type(exc).__name__})")
+
+
+def unchecked(reason: str) -> Verdict:
+    """The denial of what could not be judged."""
+    message = (
+        f"permission denied: this command could not be checked: {reason}. Write it more simply, or in smaller steps"
+    )
+    return Verdict("deny", UNCHECKED, message)
+
+
+def _review(command: str, policy: Policy, surroundings: Surroundings, budget: Budget) -> Verdict:
+    verdicts = [_judge(command, policy, surroundings, budget)]
+    if "\r" in command and verdicts[0].decision != "deny":
+        # Run as given the carriage return is part of a word; a terminal or a converter would drop it.
+        verdicts.append(_judge(command.replace("\r", ""), policy, surroundings, budget))
+    return strictest(verdicts)
+
+
+def _judge(command: str, policy: Policy, surroundings: Surroundings, budget: Budget) -> Verdict:
+    known, state = surroundings.environment, surroundings.state
+    reading = read_script(clean(command), budget=budget, environment=known, state=state)
+    if surroundings.cwd is not None or surroundings.home is not None:
+        reading = replace(reading, invocations=tuple(surroundings.placed(item) for item in reading.invocations))
+    denial = built_in_verdict(reading)
+    if denial is not None:
+        return denial
+    if policy.profile == "strict":
+        denial = _extended_verdict(reading, budget)
+        if denial is not None:
+            return denial
+    asked = ALLOWED if reading.hidden is None else Verdict("ask", HIDDEN_RULE, HIDDEN_MESSAGE, reading.hidden)
+    return strictest([rules_verdict(policy.rules, reading), asked]) if policy.rules else asked
+
+
+def built_in_verdict(reading: Reading) -> Verdict | None:
+    """The first denial by one of the three rules that always hold."""
+    for invocation in reading.invocations:
+        if not concerned(invocation):
+            continue
+        for rule in BUILT_IN:
+            reason = rule.check(invocation)
+            if reason is not None:
+                return Verdict("deny", rule.name, rule.message, invocation.span, f"{invocation}: {reason}")
+    return None
+
+
+def concerned(invocation: Invocation) -> bool:
+    """Whether the built-in rules have anything to say about this program."""
+    if not invocation.argv:
+        return False
+    name = invocation.argv[0]
+    return not name.isascii() or any(program in name for program in _PROGRAMS)
+
+
+def _extended_verdict(reading: Reading, budget: Budget) -> Verdict | None:
+    if reading.recursive_functions and reading.background:
+        return _extended(
+            "a function starts itself in the background without end", (0, 0), reading.recursive_functions[0]
+        )
+    for invocation in reading.invocations:
+        reason = extended.check(invocation) or embedded.deletes_in_code(invocation)
+        if reason is None:
+            for script in embedded.embedded_scripts(invocation):
+                inner = read_script(script, budget=budget)
+                denial = built_in_verdict(inner)
+                stopped = next((item for item in inner.invocations if extended.check(item) is not None), None)
+                if denial is not None or stopped is not None:
+                    subject = denial.subject.partition(": ")[0] if denial is not None else str(stopped)
+                    reason = f"it would store or hand over the command {subject!r}"
+                    break
+        if reason is not None:
+            return _extended(reason, invocation.span, str(invocation))
+    return None
+
+
+def _extended(reason: str, span: tuple[int, int], subject: str) -> Verdict:
+    return Verdict("deny", extended.RULE, extended.MESSAGE.format(reason=reason), span, subject)

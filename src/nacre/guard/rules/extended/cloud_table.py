@@ -1,0 +1,236 @@
+"""Containers, clusters and clouds: the rows of rule `extended` about what runs elsewhere."""
+
+from typing import Final
+
+from nacre.guard.rules.extended.loss import Loss
+
+CLOUDS: Final = (
+    Loss(
+        "docker|podman|nerdctl system prune",
+        "all that no running container uses would be removed",
+        needs="-a --all --volumes",
+        match=("docker system prune -af", "sudo docker system prune --volumes -f", "podman system prune --all"),
+        not_match=("docker system prune -f", "docker system df", "docker builder prune -af", "docker image prune -a"),
+    ),
+    Loss(
+        "docker|podman|nerdctl volume prune",
+        "volumes with their data would be removed",
+        match=("docker volume prune -f",),
+        not_match=("docker volume ls", "docker volume rm scratch", "docker container prune -f"),
+    ),
+    Loss(
+        "podman system reset",
+        "all containers, images and volumes would be removed",
+        match=("podman system reset --force",),
+        not_match=("podman system info",),
+    ),
+    Loss(
+        "docker|podman|nerdctl rm|rmi",
+        "all containers or images would be removed, also those in use",
+        everything=True,
+        needs="-f --force",
+        match=("docker rm -f $(docker ps -aq)", "docker images -q | xargs docker rmi -f"),
+        not_match=("docker rm -f web", "docker rm -f $(docker ps -aqf name=web)", "docker rm $(docker ps -aq)"),
+    ),
+    Loss(
+        "docker|podman|nerdctl container|image rm|remove",
+        "all containers or images would be removed, also those in use",
+        everything=True,
+        needs="-f --force",
+        match=("docker container ls -aq | xargs docker container rm -f",),
+        not_match=("id=$(docker run -d web); docker container rm -f $id", "docker stop $(docker ps -q)"),
+    ),
+    Loss(
+        "docker|podman|nerdctl volume rm|remove",
+        "all volumes with their data would be removed",
+        everything=True,
+        match=("docker volume rm $(docker volume ls -q)",),
+        not_match=("docker volume rm data", "docker volume rm $(docker volume ls -qf dangling=true)"),
+    ),
+    Loss(
+        "docker|podman|nerdctl compose down",
+        "volumes with their data would be removed",
+        needs="-v --volumes",
+        match=("docker compose down -v", "docker compose -f dev.yml down --volumes --remove-orphans"),
+        not_match=("docker compose down", "docker compose rm -f", "docker compose up -d"),
+    ),
+    Loss(
+        "docker-compose|podman-compose down",
+        "volumes with their data would be removed",
+        needs="-v --volumes",
+        match=("docker-compose down -v",),
+        not_match=("docker-compose down", "docker-compose run -v .:/w app down"),
+    ),
+    Loss(
+        "kubectl|oc delete",
+        "every object of a kind would be deleted",
+        needs="--all",
+        match=("kubectl delete ns --all", "kubectl delete all --all", "kubectl -n web delete pods,pvc --all"),
+        not_match=("kubectl delete pod web-1", "kubectl delete -f web.yaml", "kubectl get all --all-namespaces"),
+    ),
+    Loss(
+        "kubectl|oc delete ns|namespace|namespaces|project|projects|crd|crds|customresourcedefinition",
+        "everything in it would be deleted",
+        match=("kubectl delete ns prod", "kubectl --context live delete namespace prod", "oc delete project prod"),
+        not_match=("kubectl delete ns prod --dry-run=client", "kubectl get ns", "kubectl delete deploy prod"),
+    ),
+    Loss(
+        "kubectl|oc delete",
+        "everything that is listed would be deleted",
+        everything=True,
+        match=("kubectl get pvc -o name | xargs kubectl delete",),
+        not_match=("kubectl get pods -l app=web -o name | xargs kubectl delete", "kubectl get pods -o name"),
+    ),
+    Loss(
+        "helm uninstall|delete|del|un",
+        "a release and its history would be removed",
+        spared="--keep-history",
+        match=("helm uninstall web -n prod",),
+        not_match=("helm uninstall web --dry-run", "helm upgrade --install web .", "helm list"),
+    ),
+    Loss(
+        "eksctl delete cluster|nodegroup",
+        "a cluster would be deleted",
+        match=("eksctl delete cluster --name live",),
+        not_match=("eksctl get cluster",),
+    ),
+    Loss(
+        "terraform|tofu|terragrunt destroy|destroy-all",
+        "all managed infrastructure would be destroyed",
+        spared="-target --target",
+        match=("terraform destroy -auto-approve", "terraform -chdir=live destroy", "tofu destroy"),
+        not_match=("terraform plan -destroy", "terraform destroy -target=module.x", "terraform apply"),
+    ),
+    Loss(
+        "terraform|tofu|terragrunt apply",
+        "all managed infrastructure would be destroyed",
+        needs="-destroy --destroy",
+        spared="-target --target",
+        match=("terraform apply -destroy -auto-approve",),
+        not_match=("terraform apply -auto-approve",),
+    ),
+    Loss(
+        "terragrunt run-all destroy",
+        "all managed infrastructure would be destroyed",
+        match=("terragrunt run-all destroy",),
+        not_match=("terragrunt run-all plan",),
+    ),
+    Loss(
+        "pulumi|cdk|cdktf destroy",
+        "all managed infrastructure would be destroyed",
+        spared="-t --target",
+        match=("pulumi destroy -y", "cdk destroy --all --force"),
+        not_match=("pulumi preview", "cdk deploy"),
+    ),
+    Loss(
+        "aws s3 rm",
+        "all objects below it would be deleted",
+        needs="--recursive",
+        match=("aws s3 rm s3://bucket --recursive", "aws --profile live s3 rm --recursive s3://bucket/x"),
+        not_match=(
+            "aws s3 rm s3://bucket/key",
+            "aws s3 rm s3://bucket --recursive --dryrun",
+            "aws s3 cp . s3://b --recursive",
+        ),
+    ),
+    Loss(
+        "aws s3 rb",
+        "a bucket with all its objects would be deleted",
+        needs="--force",
+        match=("aws s3 rb s3://bucket --force",),
+        not_match=("aws s3 rb s3://empty", "aws s3 ls"),
+    ),
+    Loss(
+        "aws ec2|rds|dynamodb|cloudformation|eks|efs|redshift|kms terminate-instances|delete-volume"
+        "|delete-db-instance|delete-db-cluster|delete-table|delete-stack|delete-cluster|delete-file-system"
+        "|schedule-key-deletion",
+        "machines or data in the cloud would be deleted",
+        spared="--final-db-snapshot-identifier",
+        match=(
+            "aws ec2 terminate-instances --instance-ids i-1",
+            "aws rds delete-db-instance --db-instance-identifier x",
+        ),
+        not_match=("aws ec2 describe-instances", "aws ec2 terminate-instances --dry-run --instance-ids i-1"),
+    ),
+    Loss(
+        "gsutil rm",
+        "all objects below it would be deleted",
+        needs="-r -R",
+        match=("gsutil -m rm -r gs://bucket",),
+        not_match=("gsutil rm gs://bucket/key", "gsutil -m cp -r . gs://bucket"),
+    ),
+    Loss(
+        "gcloud storage rm",
+        "all objects below it would be deleted",
+        needs="-r -R --recursive",
+        match=("gcloud storage rm -r gs://bucket",),
+        not_match=("gcloud storage rm gs://bucket/key", "gcloud storage cp -r . gs://bucket"),
+    ),
+    Loss(
+        "gcloud projects|app delete",
+        "a whole project would be deleted",
+        match=("gcloud projects delete live --quiet",),
+        not_match=("gcloud projects list",),
+    ),
+    Loss(
+        "gcloud compute|sql|container|storage|spanner|bigtable|firestore|filestore|redis|dataproc"
+        " instances|disks|databases|clusters|buckets delete",
+        "machines or data in the cloud would be deleted",
+        match=("gcloud compute instances delete web-1 -q", "gcloud sql instances delete live"),
+        not_match=(
+            "gcloud compute instances list",
+            "gcloud run services delete web",
+            "gcloud sql instances describe x",
+        ),
+    ),
+    Loss(
+        "az group|vm|aks|disk|cosmosdb delete",
+        "machines or data in the cloud would be deleted",
+        match=("az group delete -n live --yes --no-wait",),
+        not_match=("az group list", "az vm restart -n web"),
+    ),
+    Loss(
+        "az storage|sql|postgres|mysql account|container|share|db|server|flexible-server delete",
+        "machines or data in the cloud would be deleted",
+        match=("az storage account delete -n x -y", "az sql db delete -n x"),
+        not_match=("az storage account list", "az storage blob delete -c c -n key"),
+    ),
+    Loss(
+        "az storage blob|file delete-batch",
+        "all objects below it would be deleted",
+        match=("az storage blob delete-batch -s container",),
+        not_match=("az storage blob upload-batch -s . -d container",),
+    ),
+    Loss(
+        "heroku apps:destroy|pg:reset|addons:destroy",
+        "an application or its data would be destroyed",
+        match=("heroku pg:reset -a live --confirm live",),
+        not_match=("heroku pg:info", "heroku ps:restart"),
+    ),
+    Loss(
+        "fly|flyctl apps|volumes|volume|postgres destroy",
+        "an application or its data would be destroyed",
+        match=("fly apps destroy live -y",),
+        not_match=("fly apps list", "fly deploy"),
+    ),
+    Loss(
+        "rclone purge|delete",
+        "all files below it would be deleted",
+        match=("rclone purge remote:bucket",),
+        not_match=("rclone copy a remote:b", "rclone delete remote:b --dry-run", "rclone deletefile remote:b/key"),
+    ),
+    Loss(
+        "s3cmd|mc rm|del",
+        "all objects below it would be deleted",
+        needs="-r --recursive",
+        match=("s3cmd del --recursive s3://bucket", "mc rm -r --force live/bucket"),
+        not_match=("s3cmd del --force s3://bucket/key", "mc cp --recursive a live/bucket"),
+    ),
+    Loss(
+        "s3cmd|mc rb",
+        "a bucket with all its objects would be deleted",
+        needs="-r --recursive --force",
+        match=("mc rb --force live/bucket",),
+        not_match=("mc rb live/empty",),
+    ),
+)

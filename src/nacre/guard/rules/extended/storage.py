@@ -1,0 +1,142 @@
+"""The storage part of rule `extended`: what overwrites, empties or reformats disks, account files and repository data.
+
+Kept apart from `machine.py`, which is about everything else; one function per kind of program, and their table.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from nacre.bash.word_table import names
+from nacre.guard.interpret.alphabet import is_opaque, plain
+from nacre.guard.interpret.invocation import Invocation, operands
+from nacre.guard.programs.inner import basename
+from nacre.guard.rules.critical_paths import critical_reason
+
+Check: TypeAlias = Callable[[Invocation], str | None]
+_DISK: Final = re.compile(r"/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|md|dm-|loop|mem|kmem|port)\w*")
+_ACCOUNTS: Final = re.compile(r"/etc/(?:passwd|shadow|group|gshadow|sudoers(?:\.d/.*)?|fstab|hosts|ssh/sshd_config)")
+GIT_FILES: Final = re.compile(
+    r"(?!.*\.lock$)(?:.*/)?\.git/(?:HEAD|index|config|packed-refs|ORIG_HEAD|objects(?:/.*)?|refs(?:/.*)?|logs(?:/.*)?)"
+)
+
+
+def is_disk(path: str) -> bool:
+    """Whether the path is a disk, or memory, as a device."""
+    return _DISK.match(path) is not None
+
+
+def is_storage(path: str) -> bool:
+    """Whether the path is a disk, an account file or repository data."""
+    return is_disk(path) or _ACCOUNTS.fullmatch(path) is not None or GIT_FILES.fullmatch(path) is not None
+
+
+def critical(invocation: Invocation) -> str | None:
+    """Why one of the operands must not be touched as a whole, or None."""
+    for path in operands(invocation):
+        reason = critical_reason(path, invocation.directory)
+        if reason is not None:
+            return reason
+    return None
+
+
+def _dd(invocation: Invocation) -> str | None:
+    for word in invocation.argv[1:]:
+        name, _, path = plain(word).partition("=")
+        if name == "of" and is_storage(path):
+            return f"dd would overwrite {path}"
+    return None
+
+
+def _truncate(invocation: Invocation) -> str | None:
+    reason = critical(invocation)
+    if reason is not None:
+        return f"{reason} would be emptied"
+    for path in map(plain, operands(invocation)):
+        if is_storage(path):
+            return f"{path} would be emptied"
+    return None
+
+
+def _shred(invocation: Invocation) -> str | None:
+    return _truncate(invocation) or next(
+        (
+            f"{plain(path)} cannot be restored"
+            for path in operands(invocation)
+            if re.search(r"/\.(?:ssh|gnupg)(?:/|$)", plain(path))
+        ),
+        None,
+    )
+
+
+def overwritten(invocation: Invocation) -> str | None:
+    """tee, cp, install: the target is a disk, an account file or repository data."""
+    for path in map(
+        plain, operands(invocation)[-1:] if basename(invocation.argv[0]) != "tee" else operands(invocation)
+    ):
+        if is_storage(path):
+            return f"{path} would be overwritten"
+    return None
+
+
+def _edits(invocation: Invocation) -> str | None:
+    in_place = any(re.match(r"-\w{0,8}i|--in-place", plain(word)) for word in invocation.argv[1:])
+    return overwritten(invocation) if in_place else None
+
+
+def _partition(invocation: Invocation) -> str | None:
+    words = [plain(word) for word in invocation.argv[1:]]
+    changes = names(
+        """
+        mklabel mkpart rm --zap-all -Z -o --clear luksFormat erase luksErase destroy format sanitize
+        --zero-superblock eraseDisk eraseVolume secureErase --wipefs --delete
+        """
+    )
+    harmless = names(
+        """
+        -l --list -h --help print -p status luksDump luksOpen open close luksClose --print --verify --backup
+        --dump --detail --examine info eject unmountDisk
+        """
+    )
+    if not set(words).isdisjoint(changes):
+        return "a disk would be partitioned anew"
+    device = any(is_disk(word) for word in words)
+    return "a disk would be changed" if device and set(words).isdisjoint(harmless) else None
+
+
+def _formats(invocation: Invocation) -> str | None:
+    """mkfs and its like, unless they are given a file: an image, or one to swap to."""
+    return _destroyed(invocation) if _names_device(invocation) else None
+
+
+def _wipes(invocation: Invocation) -> str | None:
+    """wipefs: without one of these it only lists."""
+    erases = any(re.match(r"-[a-z]*[ao]|--(?:all|offset)", plain(word)) for word in invocation.argv[1:])
+    return _formats(invocation) if erases else None
+
+
+def _edits_table(invocation: Invocation) -> str | None:
+    return _partition(invocation) if _names_device(invocation) else None
+
+
+def _names_device(invocation: Invocation) -> bool:
+    return any(is_opaque(word) or word.startswith("/dev/") for word in map(plain, operands(invocation)))
+
+
+def _destroyed(invocation: Invocation) -> str | None:
+    harmless = {"--help", "--version", "--no-act", "--test", "--check"}
+    return None if harmless & set(invocation.argv) else "a disk would be formatted"
+
+
+CHECKS: Final[dict[str, Check]] = {
+    **dict.fromkeys(names("unlink truncate"), _truncate),
+    **dict.fromkeys(names("sed gsed perl"), _edits),
+    "dd": _dd,
+    **dict.fromkeys(names("shred srm wipe"), _shred),
+    **dict.fromkeys(names("tee cp install ln"), overwritten),
+    **dict.fromkeys(names("lvremove vgremove pvremove"), _destroyed),
+    **dict.fromkeys(names("zpool zfs mdadm nvme cryptsetup hdparm diskutil badblocks"), _partition),
+    **dict.fromkeys(names("parted fdisk sfdisk gdisk sgdisk cfdisk"), _edits_table),
+    **dict.fromkeys(names("mkfs mke2fs mkswap blkdiscard newfs mkdosfs mkntfs"), _formats),
+    "wipefs": _wipes,
+}

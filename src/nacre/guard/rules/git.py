@@ -1,0 +1,195 @@
+"""Rules `no_blind_git_add` and `no_force_push`, over git's own grammar of options.
+
+Clusters (`-vfA`), abbreviations (`--forc`), `--`, pathspec magic and refspecs are read as git reads them.
+"""
+
+import re
+from typing import Final
+
+from nacre.bash.word_table import names
+from nacre.guard.interpret.alphabet import EVERYTHING, HOME, OUTSIDE, plain
+from nacre.guard.interpret.invocation import Invocation
+from nacre.guard.programs.git_words import GitCall, git_call
+from nacre.guard.rules.critical_paths import is_here_or_above, is_whole_repository
+
+ADD_RULE: Final = "no_blind_git_add"
+ADD_MESSAGE: Final = (
+    "permission denied: blind git add commands (git add -A, git add ., git add --all, git add *) are not allowed, "
+    "specify files explicitly"
+)
+PUSH_RULE: Final = "no_force_push"
+PUSH_MESSAGE: Final = (
+    "permission denied: git push --force is not allowed. Use --force-with-lease for safer force pushes, "
+    "or push without force"
+)
+
+_ADD_LONG: Final = names(
+    """
+    --all --no-ignore-removal --ignore-removal --no-all --update --patch --interactive --edit --dry-run --no-dry-run
+    --intent-to-add --refresh --force --verbose --sparse --renormalize --chmod --ignore-errors --ignore-missing
+    --pathspec-from-file --pathspec-file-nul --help
+    """
+)
+# With one of these git stages nothing unseen: chosen hunks, tracked files only, or nothing at all.
+_HARMLESS_ADD: Final = frozenset(("--update", "--patch", "--interactive", "--edit", "--dry-run", "--refresh", "--help"))
+_ADD_SHORT: Final = {
+    "A": "--all",
+    "u": "--update",
+    "p": "--patch",
+    "i": "--interactive",
+    "e": "--edit",
+    "n": "--dry-run",
+    "h": "--help",
+}
+_PUSH_VALUES: Final = frozenset(("--repo", "--push-option", "--receive-pack", "--exec", "--recurse-submodules"))
+_TRUE: Final = frozenset(("true", "yes", "on", "1", ""))
+_MAGIC: Final = re.compile(r":\(([^)]*)\)(.*)", re.DOTALL)
+
+
+def check_add(invocation: Invocation) -> str | None:
+    """The reason to refuse a `git add`, or None."""
+    call = git_call(invocation.argv, invocation.environment) if invocation.argv else None
+    if call is None or call.subcommand not in ("add", "stage"):
+        return None
+    options, paths = _add_words(call)
+    if "--no-dry-run" in options:
+        options.discard("--dry-run")
+    if options & _HARMLESS_ADD and "--all" not in options - _HARMLESS_ADD:
+        return None
+    if "--dry-run" in options or "--help" in options:
+        return None
+    if "--pathspec-from-file" in options and invocation.stdin is not None:
+        paths = [*paths, *invocation.stdin.split()]
+    positive = [path for path in paths if not _is_exclusion(path)]
+    for path in positive:
+        if _is_blind(path, invocation.directory):
+            return f"the path {plain(path)!r} stages everything"
+    if paths and not positive:
+        return "only exclusions are named, so everything else is staged"
+    if not paths and ("--all" in options or "--no-ignore-removal" in options):
+        return "--all without a path stages everything"
+    return None
+
+
+def _add_words(call: GitCall) -> tuple[set[str], list[str]]:
+    options: set[str] = set()
+    paths: list[str] = []
+    only_paths = False
+    skip = False
+    for word in call.arguments:
+        text = plain(word).replace(OUTSIDE, "") if word.replace(OUTSIDE, "") else word
+        if skip:
+            skip = False
+        elif only_paths or not text.startswith("-"):
+            paths.append(word)
+        elif text == "--":
+            only_paths = True
+        elif text.startswith("--"):
+            name, equals, _ = text.partition("=")
+            option = _abbreviated(name, _ADD_LONG)
+            options.add(option)
+            skip = option in ("--chmod", "--pathspec-from-file") and not equals
+        else:
+            options.update(_ADD_SHORT.get(flag, "") for flag in text[1:])
+    options.discard("")
+    return options, paths
+
+
+def _abbreviated(name: str, options: tuple[str, ...]) -> str:
+    if name in options:
+        return name
+    found = [option for option in options if option.startswith(name)]
+    return found[0] if found else name
+
+
+def _is_exclusion(path: str) -> bool:
+    text = plain(path)
+    magic = _MAGIC.match(text)
+    return text[:2] in (":!", ":^") or (magic is not None and "exclude" in magic.group(1))
+
+
+def _is_blind(path: str, directory: str) -> bool:
+    text = plain(path)
+    magic = _MAGIC.match(text)
+    if magic is not None:
+        text = magic.group(2) or "."
+    elif text.startswith(":"):
+        text = text[1:].lstrip("/").removeprefix(":") or "."
+    # For git a quoted star is a pathspec that matches like a bare one.
+    if text.startswith((HOME, "/")):
+        return bool(directory) and text.rstrip("/") == directory.rstrip("/")
+    if OUTSIDE in text:
+        # `${x}.` with x unset; a bare `$files` or `$prefix*` is left to be what it names.
+        text = text.replace(OUTSIDE, "")
+        return text in (".", "..", "./", "../")
+    # A list of all names (`git add $(ls)`) is the strict profile's.
+    return bool(text) and EVERYTHING not in text and (is_here_or_above(text) or is_whole_repository(text))
+
+
+def check_push(invocation: Invocation) -> str | None:
+    """The reason to refuse a `git push`, or None."""
+    call = git_call(invocation.argv, invocation.environment) if invocation.argv else None
+    if call is None:
+        return None
+    if call.subcommand in ("send-pack", "http-push"):
+        forced = any(
+            plain(word) in ("--force", "--mirror", "-f") or plain(word).startswith("+") for word in call.arguments
+        )
+        return "the push is forced" if forced else None
+    if call.subcommand != "push":
+        return None
+    return _forced(call)
+
+
+def _forced(call: GitCall) -> str | None:
+    force = mirror = dry_run = False
+    operands: list[str] = []
+    only_operands = skip = False
+    for word in call.arguments:
+        text = plain(word).replace(OUTSIDE, "")
+        if skip:
+            skip = False
+        elif only_operands or not text.startswith("-") or text == "-":
+            operands.append(text)
+        elif text == "--":
+            only_operands = True
+        elif text.startswith("--"):
+            name, equals, _ = text.partition("=")
+            skip = name in _PUSH_VALUES and not equals
+            if "--force".startswith(name) and len(name) > 3:
+                force = True
+            elif name == "--no-force":
+                force = False
+            elif "--mirror".startswith(name) and len(name) > 2:
+                mirror = True
+            elif name == "--no-mirror":
+                mirror = False
+            elif "--dry-run".startswith(name) and len(name) > 4:
+                dry_run = True
+            elif name == "--no-dry-run":
+                dry_run = False
+            elif name == "--help":
+                return None
+        else:
+            for position, flag in enumerate(text[1:], 1):
+                if flag == "o":
+                    skip = position == len(text) - 1
+                    break
+                force = force or flag == "f"
+                dry_run = dry_run or flag == "n"
+    if dry_run:
+        return None
+    if force:
+        return "the push is forced"
+    if mirror:
+        return "--mirror overwrites and deletes remote branches"
+    refspec = next((operand for operand in operands if operand.startswith("+")), None)
+    if refspec is not None:
+        return f"the refspec {refspec} is forced by its plus sign"
+    for key, value in call.settings:
+        lowered = key.lower()
+        if lowered.endswith(".mirror") and lowered.startswith("remote.") and value.lower() in _TRUE:
+            return "the remote is set to mirror"
+        if lowered.endswith(".push") and lowered.startswith("remote.") and value.startswith("+"):
+            return "the remote is set to a forced refspec"
+    return None

@@ -1,0 +1,172 @@
+"""User rules in TOML: allow, ask or deny by command words, each with its own examples.
+
+    [[rule]]
+    name = "no-curl"
+    decision = "ask"                    # allow, ask or deny
+    words = ["curl", ["-X", "--request"], "DELETE"]   # a list item is a set of alternatives; "*" is any one word
+    reason = "This deletes something on a server."
+    match = ["curl -X DELETE https://example.com/1"]
+    not_match = ["curl https://example.com"]
+
+Invariant: a rule that loads has been checked against its examples; a file that does not load is an error that names
+the file and the line, never an empty policy. The strictest decision wins; a later rule with more words may turn an
+`ask` of an earlier, shorter one into an `allow`.
+"""
+
+import re
+import tomllib
+from dataclasses import dataclass
+from typing import Final, cast
+
+from nacre.guard.interpret.invocation import Invocation, Reading
+from nacre.guard.interpret.walk import read_script
+from nacre.guard.rules.command_words import covers
+from nacre.guard.verdict import ALLOWED, Decision, Verdict, strictest
+
+_KEYS: Final = frozenset(("name", "decision", "words", "reason", "match", "not_match"))
+_DECISIONS: Final = ("allow", "ask", "deny")
+
+
+class RuleFileError(Exception):
+    """A rule file is broken; the message names the file, the line and what is wrong."""
+
+    def __init__(self, file: str, line: int, problem: str) -> None:
+        super().__init__(f"{file}:{line}: {problem}")
+        self.file = file
+        self.line = line
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One user rule."""
+
+    name: str
+    decision: Decision
+    words: tuple[frozenset[str], ...]
+    """Leading words of the command; each a set of alternatives."""
+    reason: str = ""
+
+    def covers(self, argv: tuple[str, ...]) -> bool:
+        """Whether the command begins with the rule's words; options between them may be skipped over."""
+        return covers(self.words, argv)
+
+
+def load_rules(text: str, file: str) -> tuple[Rule, ...]:
+    """Read the rules of a TOML text and check them against their examples.
+
+    Raises:
+        RuleFileError: the text is not TOML, a key or value is wrong, or an example does not hold.
+    """
+    try:
+        document = tomllib.loads(text)
+    except RecursionError as exc:
+        raise RuleFileError(file, 1, "its values are nested too deep") from exc
+    except tomllib.TOMLDecodeError as exc:
+        match = re.search(r"line (\d+)", str(exc))
+        raise RuleFileError(
+            file, int(match.group(1)) if match else text.count("\n") + 1, f"not valid TOML: {exc}"
+        ) from exc
+    lines = [number for number, line in enumerate(text.split("\n"), 1) if line.strip().startswith("[[rule]]")]
+    unknown = sorted(document.keys() - {"rule"})
+    if unknown:
+        raise RuleFileError(
+            file, _line_of(text, unknown[0]), f"unknown key {unknown[0]!r}; only [[rule]] tables are read"
+        )
+    tables = document.get("rule", [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise RuleFileError(file, _line_of(text, "rule"), "rules are written as [[rule]] tables")
+    rules: list[Rule] = []
+    for index, table in enumerate(tables):
+        line = lines[index] if index < len(lines) else 1
+        rules.append(_checked(cast("dict[str, object]", table), file, line, text))
+    return tuple(rules)
+
+
+def _line_of(text: str, key: str, start: int = 1) -> int:
+    for number, line in enumerate(text.split("\n"), 1):
+        if number >= start and re.match(rf"\s*[\[]*{re.escape(key)}\b", line):
+            return number
+    return start
+
+
+def _checked(table: dict[str, object], file: str, line: int, text: str) -> Rule:
+    for key in table:
+        if key not in _KEYS:
+            raise RuleFileError(
+                file, _line_of(text, key, line), f"unknown key {key!r}; known are {', '.join(sorted(_KEYS))}"
+            )
+    decision = table.get("decision")
+    if decision not in _DECISIONS:
+        raise RuleFileError(
+            file, _line_of(text, "decision", line), f"decision must be one of {', '.join(_DECISIONS)}, not {decision!r}"
+        )
+    words = _words(table.get("words"), file, _line_of(text, "words", line))
+    rule = Rule(
+        str(table.get("name") or "rule at line " + str(line)),
+        decision,
+        words,
+        str(table.get("reason", "")),
+    )
+    for key, wanted in (("match", True), ("not_match", False)):
+        at = _line_of(text, key, line)
+        examples = table.get(key)
+        if not isinstance(examples, list) or not examples or not all(isinstance(item, str) for item in examples):
+            raise RuleFileError(
+                file, at if key in table else line, f"rule {rule.name!r} needs a list of example commands in {key!r}"
+            )
+        for example in examples:
+            if covers_command(rule, str(example)) is not wanted:
+                verb = "does not match" if wanted else "matches"
+                raise RuleFileError(file, at, f"rule {rule.name!r} {verb} its example {example!r}")
+    return rule
+
+
+def _words(value: object, file: str, line: int) -> tuple[frozenset[str], ...]:
+    if not isinstance(value, list) or not value:
+        raise RuleFileError(file, line, 'words must be a list of words, such as ["git", "push"]')
+    words: list[frozenset[str]] = []
+    for item in value:
+        choices = [item] if isinstance(item, str) else item
+        if (
+            not isinstance(choices, list)
+            or not choices
+            or not all(isinstance(choice, str) and choice for choice in choices)
+        ):
+            raise RuleFileError(file, line, f"each of words is a word or a list of words, not {item!r}")
+        words.append(frozenset(cast("list[str]", choices)))
+    return tuple(words)
+
+
+def covers_command(rule: Rule, command: str) -> bool:
+    """Whether a rule covers some part of a command."""
+    return any(rule.covers(invocation.argv) for invocation in read_script(command).invocations)
+
+
+def rules_verdict(rules: tuple[Rule, ...], reading: Reading) -> Verdict:
+    """The strictest verdict of the user's rules over all commands of a script."""
+    return strictest([_for_one(rules, invocation) for invocation in reading.invocations] or [ALLOWED])
+
+
+def _for_one(rules: tuple[Rule, ...], invocation: Invocation) -> Verdict:
+    chosen: Rule | None = None
+    for rule in rules:
+        if not rule.covers(invocation.argv):
+            continue
+        if (
+            chosen is None
+            or _STRICTNESS[rule.decision] > _STRICTNESS[chosen.decision]
+            or (chosen.decision == "ask" and rule.decision == "allow" and len(rule.words) > len(chosen.words))
+        ):
+            chosen = rule
+    if chosen is None or chosen.decision == "allow":
+        return ALLOWED
+    reason = f": {chosen.reason}" if chosen.reason else ""
+    if chosen.decision == "deny":
+        message = f"permission denied: rule {chosen.name!r} does not allow this{reason}"
+    else:
+        message = f"rule {chosen.name!r} allows this only after approval{reason}"
+    return Verdict(chosen.decision, chosen.name, message, invocation.span, str(invocation))
+
+
+_STRICTNESS: Final = {"allow": 0, "ask": 1, "deny": 2}

@@ -1,0 +1,169 @@
+"""What may be lifted out of a command."""
+
+import pytest
+
+from nacre.bash.fragments import Fragment, fragments, without_assignments
+from nacre.bash.rewrite import CdPrefix, HeadTail, is_single_simple_command, lift_cd, trailing_window
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("cd /tmp && ls", CdPrefix("/tmp", "ls")),
+        ("cd 'a b' && y", CdPrefix("a b", "y")),
+        ("cd a\\ b&&y", CdPrefix("a b", "y")),
+        ('cd "a\\"b"c && cd d && e', CdPrefix('a"bc', "cd d && e")),
+        ("cd x && \t a\n", CdPrefix("x", "a")),
+        ("cd x && a &&\nb | c", CdPrefix("x", "a &&\nb | c")),
+        ("cd x && (a; b) && { c || d; }", CdPrefix("x", "(a; b) && { c || d; }")),
+        ("cd x && for f in *; do a; done", CdPrefix("x", "for f in *; do a; done")),
+        ("cd x && cat <<E\na; b\nE\n", CdPrefix("x", "cat <<E\na; b\nE")),
+        ("cd 'a*' && y", CdPrefix("a*", "y")),
+        ("cd x && find . -exec a {} \\;", CdPrefix("x", "find . -exec a {} \\;")),
+        ("cd ~ && ls", CdPrefix("~", "ls")),
+        ("cd ~/x && ls", CdPrefix("~/x", "ls")),
+        *(
+            (command, None)
+            for command in (
+                "cd x; y",
+                "cd x || y",
+                "cd x & y",
+                "cd x | y",
+                "cd x 2>/dev/null && y",
+                "cd a b && y",
+                "cd && y",
+                'cd "$D" && y',
+                "cd '$D' && y",
+                "cd $(pwd) && y",
+                "cd `pwd` && y",
+                "cd x",
+                " cd x && y",
+                "cdx && y",
+                "cd 'x && y",
+                'cd "x && y',
+                "cd '' && y",
+                "cd a\\\nb && y",
+                "cd x\n&& y",
+                "cd x &&",
+                "cd - && pwd",
+                "cd -P && y",
+                "cd nope && ls || echo fallback",
+                "cd x && a || b && c",
+                "cd web && npm run dev &",
+                "cd x && a & b",
+                "cd x && a; b",
+                "cd x && a;",
+                "cd x && a\nb",
+                "cd x && ! a; b",
+                "cd x && cat <<E\na\nE\nb",
+                "cd x && 'a",
+                "cd * && y",
+                "cd {a,b} && y",
+                "cd [ab] && y",
+                "cd '~' && y",
+                'cd "~/x" && y',
+                "cd \\~ && y",
+                "cd ~root && y",
+                "cd ~+ && y",
+            )
+        ),
+    ],
+)
+def test_lift_cd(command: str, expected: CdPrefix | None) -> None:
+    assert lift_cd(command) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("ls | head", HeadTail("head", "lines", 10, "ls", 2, False)),
+        ("seq 5 | head -n2", HeadTail("head", "lines", 2, "seq 5", 5, False)),
+        ("a 2>&1 | tail -n 20", HeadTail("tail", "lines", 20, "a 2>&1", 6, True)),
+        ("a |& tail -5", HeadTail("tail", "lines", 5, "a", 1, True)),
+        ("a | head -c 100", HeadTail("head", "bytes", 100, "a", 1, False)),
+        ("a|b|tail --lines=3", HeadTail("tail", "lines", 3, "a|b", 3, False)),
+        ("(a; b) | tail -3", HeadTail("tail", "lines", 3, "(a; b)", 6, False)),
+        ("  a | head -2", HeadTail("head", "lines", 2, "  a", 3, False)),
+        ("a | head -n5 | tail -n1", HeadTail("tail", "lines", 1, "a | head -n5", 12, False)),
+        *(
+            (command, None)
+            for command in (
+                "a | head -n +3",
+                "a | tail -n +3",
+                "a | head -n -3",
+                "a | head -n=3",
+                "a; b | head",
+                "a && b | head -3",
+                "a | head -3 > f",
+                "a | X=1 head -3",
+                "a | head $x",
+                "a | head -3 f",
+                "a | tail -f",
+                "! a | head",
+                "a | head &",
+                'echo "x | head -3"',
+                "head -3 f",
+                "cat <<E | head -2\nx\nE",
+                "f() { a; } | head",
+                "a | 'head",
+            )
+        ),
+    ],
+)
+def test_trailing_window(command: str, expected: HeadTail | None) -> None:
+    assert trailing_window(command) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("ls", True),
+        ("A=1 ls -l > x 2>&1", True),
+        ("echo $(ls)", True),
+        ("ls <<E\nx\nE", True),
+        ("ls\n", True),
+        ("A=1", False),
+        ("ls; ls", False),
+        ("ls\nls", False),
+        ("ls | x", False),
+        ("ls &", False),
+        ("ls && x", False),
+        ("! ls", False),
+        ("(ls)", False),
+        ("f() { x; }", False),
+        ("[[ x ]]", False),
+        ("'ls", False),
+        ("", False),
+        ("# x", False),
+    ],
+)
+def test_is_single_simple_command(command: str, expected: bool) -> None:
+    assert is_single_simple_command(command) is expected
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("a; b && c", [Fragment("a", False), Fragment("b", False), Fragment("c", False)]),
+        ("a | b |& c; d", [Fragment("a", False), Fragment("b", True), Fragment("c", True), Fragment("d", False)]),
+        ("a |\n\n# x\n b", [Fragment("a", False), Fragment("b", True)]),
+        ("a 2>&1 >| f &> g", [Fragment("a 2>&1 >| f &> g", False)]),
+        ("a 'x; y' \"p | q\"", [Fragment("a 'x; y' \"p | q\"", False)]),
+        ("a # b; c\nd", [Fragment("a", False), Fragment("d", False)]),
+        ("a $(b)", []),
+        ("a `b`", []),
+        ("a ${b}", []),
+        ("a <<E\nE", []),
+        ("(a)", []),
+        ("{ a; }", []),
+        ("a 'b", []),
+        ("a \\", []),
+    ],
+)
+def test_fragments(command: str, expected: list[Fragment]) -> None:
+    assert list(fragments(command)) == expected
+
+
+def test_assignments_before_a_command_are_removed_with_their_quotes() -> None:
+    assert without_assignments("A=1 B='x y' C=\"p q\"r cat f") == "cat f"
+    assert without_assignments("A=1") == "A=1"

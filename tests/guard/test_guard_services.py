@@ -1,0 +1,63 @@
+"""The tables of losses: each row is held to its own examples, through the whole guard."""
+
+import pytest
+
+from nacre.guard.review import Policy, review
+from nacre.guard.rules.extended.loss import Loss
+from nacre.guard.rules.extended.services import LOSSES
+
+rows = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.words.replace(" ", "-")[:60])
+
+
+@rows
+def test_the_strict_profile_refuses_what_a_row_matches_for_its_reason(loss: Loss) -> None:
+    verdicts = [review(command, Policy("strict")) for command in loss.match]
+    assert [verdict.rule for verdict in verdicts] == ["extended"] * len(loss.match)
+    assert verdicts[0].message.startswith(f"permission denied: {loss.reason}.")
+
+
+@rows
+def test_the_strict_profile_allows_what_a_row_does_not_match(loss: Loss) -> None:
+    assert loss.not_match
+    assert [command for command in loss.not_match if review(command, Policy("strict")).decision != "allow"] == []
+
+
+@rows
+def test_the_default_profile_leaves_services_alone(loss: Loss) -> None:
+    assert [command for command in loss.match if review(command).decision != "allow"] == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sudo docker ps -a | awk '{print $1}' | xargs docker rm -f",
+        "docker ps -aq | while read c; do docker rm -f $c; done",
+        "bash -c 'kubectl delete ns prod'",
+        "ssh db dropdb live",
+        "kubectl exec db-0 -- psql -c 'DROP TABLE users'",
+        "redis-cli -h db <<< FLUSHALL",
+        "psql -qc 'begin; truncate users; commit'",
+        "mysql -e'drop database live'",
+        "psql -c '-- tidy up\n/* all */ drop table users'",
+        "kubectl delete ns prod --dry-run=none",
+        "AWS_PROFILE=live aws s3 rm --recursive s3://bucket",
+    ],
+)
+def test_losses_are_found_in_other_spellings(command: str) -> None:
+    assert review(command, Policy("strict")).rule == "extended"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "docker ps -a | grep web | awk '{print $1}' | xargs docker rm -f",
+        "git commit -m 'docker system prune -af'",
+        "echo 'DROP TABLE users' > drop.sql",
+        "grep -rn 'terraform destroy' docs",
+        "psql -c \"comment on table users is 'x; drop table users'\"",
+        "psql -c '-- drop table users\nselect 1'",
+        "docker exec db psql -c \"select 'DROP TABLE users'\"",
+    ],
+)
+def test_what_only_mentions_a_loss_passes(command: str) -> None:
+    assert review(command, Policy("strict")).decision == "allow"
