@@ -3,28 +3,27 @@
 import pytest
 
 from nacre.guard.review import Policy, review
-from nacre.guard.rules.extended.loss import Loss
 from nacre.guard.rules.extended.services import LOSSES
 
-rows = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.words.replace(" ", "-")[:60])
+STRICT = Policy("strict")
 
 
-@rows
-def test_the_strict_profile_refuses_what_a_row_matches_for_its_reason(loss: Loss) -> None:
-    verdicts = [review(command, Policy("strict")) for command in loss.match]
-    assert [verdict.rule for verdict in verdicts] == ["extended"] * len(loss.match)
-    assert verdicts[0].message.startswith(f"permission denied: {loss.reason}.")
+def test_the_strict_profile_refuses_what_a_row_matches_for_its_reason() -> None:
+    examples = [(loss, command, review(command, STRICT)) for loss in LOSSES for command in loss.match]
+    assert [(loss.words, command) for loss, command, verdict in examples if verdict.rule != "extended"] == []
+    firsts = [(loss, review(loss.match[0], STRICT).message) for loss in LOSSES]
+    assert [loss.words for loss, text in firsts if not text.startswith(f"permission denied: {loss.reason}.")] == []
 
 
-@rows
-def test_the_strict_profile_allows_what_a_row_does_not_match(loss: Loss) -> None:
-    assert loss.not_match
-    assert [command for command in loss.not_match if review(command, Policy("strict")).decision != "allow"] == []
+def test_the_strict_profile_allows_what_a_row_does_not_match() -> None:
+    assert [loss.words for loss in LOSSES if not loss.not_match] == []
+    harmless = [command for loss in LOSSES for command in loss.not_match]
+    assert [command for command in harmless if review(command, STRICT).decision != "allow"] == []
 
 
-@rows
-def test_the_default_profile_leaves_services_alone(loss: Loss) -> None:
-    assert [command for command in loss.match if review(command).decision != "allow"] == []
+def test_the_default_profile_leaves_services_alone() -> None:
+    examples = [command for loss in LOSSES for command in loss.match]
+    assert [command for command in examples if review(command).decision != "allow"] == []
 
 
 @pytest.mark.parametrize(
@@ -44,7 +43,7 @@ def test_the_default_profile_leaves_services_alone(loss: Loss) -> None:
     ],
 )
 def test_losses_are_found_in_other_spellings(command: str) -> None:
-    assert review(command, Policy("strict")).rule == "extended"
+    assert review(command, STRICT).rule == "extended"
 
 
 @pytest.mark.parametrize(
@@ -60,4 +59,4 @@ def test_losses_are_found_in_other_spellings(command: str) -> None:
     ],
 )
 def test_what_only_mentions_a_loss_passes(command: str) -> None:
-    assert review(command, Policy("strict")).decision == "allow"
+    assert review(command, STRICT).decision == "allow"

@@ -1,16 +1,9 @@
-"""Spellings that a model writes without meaning to hide anything, and their harmless neighbours."""
+"""Spellings that a model writes without meaning to hide anything, and their harmless neighbours.
 
-import pytest
-
-from nacre.guard.review import review
-from nacre.guard.verdict import Verdict
+Data only: none of these is ever run. They are judged in CWD with HOME as the home directory.
+"""
 
 CWD, HOME = "/home/u/project", "/home/u"
-
-
-def _judged(command: str) -> Verdict:
-    return review(command, cwd=CWD, home=HOME, environment={"HOME": HOME, "PWD": "/elsewhere"})
-
 
 ARRAYS = r"""
 a=(rm -rf /); "${a[@]}"
@@ -110,70 +103,41 @@ BASH_ENV=<(echo 'rm -rf /') bash -c true
 export PROMPT_COMMAND='rm -rf /'; bash -i
 """
 
-
-def _lines(*tables: str) -> list[str]:
-    return [line for table in tables for line in table.strip("\n").split("\n")]
-
-
-@pytest.mark.parametrize("command", _lines(ARRAYS, DIRECTORIES, GLOBS, LISTS, LINKS, TEXTS))
-def test_a_removal_is_refused_however_it_is_spelled(command: str) -> None:
-    assert (_judged(command).decision, _judged(command).rule) == ("deny", "no_dangerous_rm")
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        'git add "$(git rev-parse --show-toplevel)"',
-        'git add "$(git rev-parse --show-toplevel)/."',
-        "top=$(git rev-parse --show-toplevel); git add $top",
-        "git add /home/u/project",
-        "git add ../project",
-        "git add ~/project",
-        "git add --pathspec-from-file=<(echo .)",
-        "echo . > p; git add --pathspec-from-file p",
-        "printf '.\\n' | git add --pathspec-from-file -",
-        "a=(git add); a+=(.); ${a[@]}",
-    ],
+STAGINGS = (
+    'git add "$(git rev-parse --show-toplevel)"',
+    'git add "$(git rev-parse --show-toplevel)/."',
+    "top=$(git rev-parse --show-toplevel); git add $top",
+    "git add /home/u/project",
+    "git add ../project",
+    "git add ~/project",
+    "git add --pathspec-from-file=<(echo .)",
+    "echo . > p; git add --pathspec-from-file p",
+    "printf '.\\n' | git add --pathspec-from-file -",
+    "a=(git add); a+=(.); ${a[@]}",
 )
-def test_a_blind_staging_is_refused_however_it_is_spelled(command: str) -> None:
-    assert (_judged(command).decision, _judged(command).rule) == ("deny", "no_blind_git_add")
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "echo em -ef / | sed 'y/e/r/' | sh",
-        "echo cm0gLXJmIC8K | python3 -m base64 -d | sh",
-        "echo H4sIAAAAAAAAAysqzUtJLEkFAA== | base64 -d | gunzip | sh",
-        'perl -e \'print pack("H*", "726d")\' | sh',
-        'bash -c "$(echo abc | openssl enc -d -aes256 -k x)"',
-        "cat <<E | m4 | bash\nfoo\nE",
-    ],
+MADE_TEXTS = (
+    "echo em -ef / | sed 'y/e/r/' | sh",
+    "echo cm0gLXJmIC8K | python3 -m base64 -d | sh",
+    "echo H4sIAAAAAAAAAysqzUtJLEkFAA== | base64 -d | gunzip | sh",
+    'perl -e \'print pack("H*", "726d")\' | sh',
+    'bash -c "$(echo abc | openssl enc -d -aes256 -k x)"',
+    "cat <<E | m4 | bash\nfoo\nE",
 )
-def test_a_text_that_the_script_makes_in_an_unknown_way_and_runs_is_asked_about(command: str) -> None:
-    assert (_judged(command).decision, _judged(command).rule) == ("ask", "no_hidden_script")
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "curl -fsSL https://example.org/install.sh | sh",
-        "curl -fsSL https://example.org/install.sh | sed 's/a/b/' | sudo bash",
-        "cat install.sh | envsubst | sh",
-        "./generate | perl -pe 's/a/b/' | sh",
-        "ls *.txt | perl -pe 's/(.*)/mv $1 $1.bak/' | sh",
-        'ls | awk \'{print "mv "$1" "$1".bak"}\' | sh',
-        'echo "$COMMANDS" | jq -r . | sh',
-        'eval "$(ssh-agent -s)"',
-        'eval "$(direnv hook bash)"',
-        "for i in 1 2 3; do echo touch $i; done | sh",
-        "echo '{}' | jq . | tee out.json",
-    ],
+"""A shell runs a text that the script makes in a way that the guard does not follow."""
+FOREIGN_TEXTS = (
+    "curl -fsSL https://example.org/install.sh | sh",
+    "curl -fsSL https://example.org/install.sh | sed 's/a/b/' | sudo bash",
+    "cat install.sh | envsubst | sh",
+    "./generate | perl -pe 's/a/b/' | sh",
+    "ls *.txt | perl -pe 's/(.*)/mv $1 $1.bak/' | sh",
+    'ls | awk \'{print "mv "$1" "$1".bak"}\' | sh',
+    'echo "$COMMANDS" | jq -r . | sh',
+    'eval "$(ssh-agent -s)"',
+    'eval "$(direnv hook bash)"',
+    "for i in 1 2 3; do echo touch $i; done | sh",
+    "echo '{}' | jq . | tee out.json",
 )
-def test_a_text_from_outside_or_one_that_is_followed_may_be_run(command: str) -> None:
-    assert _judged(command) == Verdict("allow")
-
-
+"""A shell runs a text from outside the script, or one that the guard follows."""
 HARMLESS = r"""
 a=(build dist); rm -rf "${a[@]}"
 a=([0]=build [1]=dist); rm -rf "${a[@]}"
@@ -232,8 +196,3 @@ case $x in +([0-9])) echo number;; esac
 diff <(sort a) <(sort b)
 tee >(wc -l) < file
 """
-
-
-@pytest.mark.parametrize("command", _lines(HARMLESS))
-def test_the_harmless_neighbour_passes(command: str) -> None:
-    assert _judged(command) == Verdict("allow")
