@@ -1,20 +1,27 @@
 # Two commands do everything on a fresh machine: `make run` and `make test`.
-PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+ifeq ($(origin PYTHON),undefined)
+PYTHON := $(shell for p in python3 python3.13 python3.12 python3.11; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 VENV ?= .venv
+else
+# `make test PYTHON=python3.13` has an environment of its own, so that .venv is not rebuilt for it.
+VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
+$(if $(VERSION),,$(error PYTHON=$(PYTHON) does not run))
+VENV ?= .venv-$(VERSION)
+endif
 BIN := $(VENV)/bin
 SECONDS ?= 60
 CMD ?= echo "hello from nacre"; uname -sr; sleep 60 & echo "this line came back at once, sleep 60 is still running"; false | tail -n 1
 
-.PHONY: help setup record run test test-long test-frameworks parts lint types check fuzz bench peers clean
+.PHONY: help setup record run test test-parts test-long parts lint types check fuzz bench peers clean
 
 help:            ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
 $(VENV)/.ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "nacre needs Python 3.11 or newer; set PYTHON=/path/to/python3" >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { echo "python venv is missing; on Debian: apt-get install python3-venv" >&2; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@# As pip does for what it copies: where Python may not write bytecode, every start would compile all it loads.
+	@# pip compiles what it copies, but not an editable install; where Python may not write bytecode, every start compiles anew.
 	@$(BIN)/python -m compileall -q src
 	@touch $@
 
@@ -23,8 +30,12 @@ setup: $(VENV)/.ready   ## make the private environment
 run: setup       ## run a command through nacre: make run CMD='…'
 	@$(BIN)/nacre run -- '$(subst ','\'',$(CMD))'
 
-test: setup      ## run all tests
+test: setup      ## run the tests, on another interpreter too: make test PYTHON=python3.13
 	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
+
+test-parts: setup   ## test with agent frameworks and clients from npm; REQUIRED=yes fails where one is missing
+	@$(if $(REQUIRED),NACRE_TEST_REQUIRED=yes )$(BIN)/python -m pytest -q -m parts
+	@$(BIN)/python tests/frameworks/run.py $(if $(REQUIRED),--required)
 
 test-long: setup ## the tests that take minutes, with the real times
 	@$(BIN)/python -m pytest -q -m long -o faulthandler_timeout=0
@@ -38,27 +49,24 @@ lint: setup      ## ruff
 types: setup     ## mypy --strict
 	@$(BIN)/mypy
 
-test-frameworks: setup   ## test the adapters, each with its framework in an environment of its own
-	@$(BIN)/python tests/frameworks/run.py $(if $(REQUIRED),--required)
-
-check: lint types test   ## everything that CI runs
+check: lint types test   ## what a change must pass before it is committed
 
 fuzz: setup      ## fuzz every target: make fuzz SECONDS=60 (for each)
 	@$(BIN)/python -c 'import atheris' 2>/dev/null \
 	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]' \
 	  || { echo "atheris cannot be installed here; nothing was fuzzed" >&2; exit 0; }; \
 	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS)
-	@# New examples may show an old fault: for a developer to look into, not for CI to trip over.
+	@# New examples may show an old fault, which is for a developer to look into and must not fail CI.
 	@test -n "$(CI)" || NACRE_TEST_EXPLORE=yes $(BIN)/python -m pytest -q tests/properties
 
 bench: setup     ## measure nacre, the floors and the installed peers: make bench BENCH=--quick
 	@$(BIN)/python -m benchmarks $(BENCH)
 
-record: setup    ## record the answers anew that tests/recorded compares: for a change that is meant to be seen
+record: setup    ## record anew the answers that tests/recorded compares, after a change that users see
 	@cd tests && $(abspath $(BIN))/python -m recorded.player
 
 peers: setup     ## install the tools that the benchmarks compare with, each on its own
 	@$(BIN)/python -m benchmarks.peers.environments
 
 clean:           ## remove the private environment and caches
-	rm -rf -- $(VENV) .frameworks .peers .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf -- .venv .venv-* .frameworks .peers .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,7 +1,7 @@
 """Test every adapter with its framework, each in an environment of its own: `python tests/frameworks/run.py`.
 
-An environment is made under .frameworks and used again for as long as what it must hold is unchanged. Installing is
-done two at a time, testing one at a time: tests that watch processes should not compete for the machine.
+An environment is made under .frameworks and used again while its requirements are unchanged. Two are installed at a
+time; one is tested at a time, because tests that watch processes must not compete for the machine.
 """
 
 import argparse
@@ -19,7 +19,7 @@ ENVIRONMENTS = ROOT / ".frameworks"
 # The extra of each, which is also the name of its environment.
 FRAMEWORKS = ("langchain", "pydantic-ai", "openai-agents", "smolagents", "anthropic", "inspect-ai", "swe-rex")
 TEST_TOOLS = ("pytest", "pytest-asyncio", "pytest-timeout")
-# Downloads can be slow, but one that stands still should not hold a build for ever.
+# A slow download may take minutes; a stalled one must not hold a build for ever.
 INSTALL_SECONDS = 900.0
 TEST_SECONDS = 600.0
 
@@ -28,14 +28,14 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 
 
 def requirements(name: str) -> list[str]:
-    """What goes into the environment besides nacre itself."""
+    """Return the requirements of the environment besides nacre itself."""
     extras = PROJECT["optional-dependencies"]
     tools = [line for line in extras["dev"] if line.startswith(TEST_TOOLS)]
     return [*PROJECT["dependencies"], *extras[name], *tools]
 
 
 def install(name: str) -> str | None:
-    """Make the environment, unless it is there; why it could not be made."""
+    """Make the environment unless it is there; return why it could not be made."""
     place = ENVIRONMENTS / name
     python = place / "bin" / "python"
     # Entry points are copied when nacre is installed; its source is not.
@@ -44,7 +44,7 @@ def install(name: str) -> str | None:
     ready = place / "ready"
     if ready.exists() and ready.read_text(encoding="utf-8") == key:
         return None
-    # The pip of the environment that runs this script serves all: a venv without one is made in a moment.
+    # The pip of this script's own environment serves all of them: a venv without pip is made in a moment.
     pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-compile"]
     make = [sys.executable, "-m", "venv", "--clear", "--without-pip", str(place)]
     for command in (make, [*pip, *requirements(name)], [*pip, "--no-deps", "--editable", str(ROOT)]):
@@ -61,20 +61,12 @@ def install(name: str) -> str | None:
 
 
 def test(name: str, arguments: list[str]) -> bool:
-    """Whether its tests hold. That none were found is a failure, too."""
+    """Return whether its tests pass; finding none is a failure."""
     place = ENVIRONMENTS / name
     tests = HERE / f"test_{name.replace('-', '_')}.py"
     command = [str(place / "bin" / "python"), "-m", "pytest", "-q", "-o", f"cache_dir={place / 'cache'}", str(tests)]
-    if _succeeds([*command, *arguments]):
-        return True
-    # As in .ci/run: the machine may be small and shared.
-    print(f"{name}: tests failed; those alone once more", flush=True)
-    return _succeeds([*command, *arguments, "--last-failed", "--last-failed-no-failures", "none"])
-
-
-def _succeeds(command: list[str]) -> bool:
     try:
-        return subprocess.run(command, cwd=ROOT, timeout=TEST_SECONDS, check=False).returncode == 0
+        return subprocess.run([*command, *arguments], cwd=ROOT, timeout=TEST_SECONDS, check=False).returncode == 0
     except subprocess.TimeoutExpired:
         print(f"the tests took longer than {TEST_SECONDS:g} s")
         return False
