@@ -7,6 +7,7 @@ the floor of the same run count, because machines differ.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
 import subprocess
@@ -18,14 +19,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchmarks import measured, plot, report, robustness, workloads
+from benchmarks import measured, plot, report, robustness, startup, workloads
 from benchmarks.measured import Results
 from benchmarks.peers.catalogue import ENTRIES, HOME, ROOT
 from benchmarks.peers.remote import NotInstalledError, RemoteTool, ToolFailedError, ToolHangsError
 
-SUITES = ("latency", "large", "concurrency", "robustness")
+SUITES = ("startup", "latency", "large", "concurrency", "jobs", "robustness")
 # Hanging takes its time, so a quick run leaves the cases of robustness out unless they are named.
-QUICK_SUITES = ("latency", "large", "concurrency")
+QUICK_SUITES = ("startup", "latency", "large", "concurrency", "jobs")
 # Verdicts do not depend on speed, so these may overlap; more would make tools late that are not.
 JUDGED_AT_ONCE = 6
 
@@ -44,10 +45,12 @@ def machine() -> str:
 
 @contextmanager
 def started(only: list[str], results: Results) -> Iterator[list[RemoteTool]]:
-    """The tools that are there and start; why the others are not is kept."""
+    """Start the tools that are installed; keep why the others are absent."""
     with tempfile.TemporaryDirectory(prefix="nacre-bench-", ignore_cleanup_errors=True) as scratch:
         # Without the floors there would be no ratios.
-        asked = [entry for entry in ENTRIES if not only or entry.only or any(part in entry.name for part in only)]
+        asked = [
+            entry for entry in ENTRIES if not only or entry.kind == "floor" or any(part in entry.name for part in only)
+        ]
         results.absent |= {entry.name: "not asked for" for entry in ENTRIES if entry not in asked}
         tools = [RemoteTool(entry, Path(scratch)) for entry in asked]
         try:
@@ -74,12 +77,20 @@ def why_absent(tool: RemoteTool) -> str:
 
 
 def note(text: str) -> None:
-    """Progress, for whoever waits."""
+    """Print progress on stderr."""
     print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 
 def measure(suites: list[str], only: list[str], effort: workloads.Effort) -> Results:
     results = Results(machine=machine(), options=describe(effort))
+    if "startup" in suites:
+        note("startup")
+        results.workloads["startup"] = startup.wall(effort.rounds * 3)
+    if "jobs" in suites:
+        note("jobs")
+        # In a program of its own: the jobs' processes are forks of that program's warden.
+        told = subprocess.run([sys.executable, "-m", "benchmarks.jobs", "--memory"], stdout=subprocess.PIPE, check=True)
+        results.runner_kilobytes = json.loads(told.stdout)
     note("starting the tools")
     with started(only, results) as tools:
         for name, reason in results.absent.items():
@@ -109,7 +120,7 @@ def measure(suites: list[str], only: list[str], effort: workloads.Effort) -> Res
 def describe(effort: workloads.Effort) -> str:
     return (
         f"{effort.rounds} rounds of up to {effort.calls} calls each; {effort.large_rounds} rounds of "
-        f"{effort.large_bytes >> 20} MiB ({workloads.MORE_ROUNDS} more for whoever is quick) and of calls at once"
+        f"{effort.large_bytes >> 20} MiB ({workloads.MORE_ROUNDS} more for tools that are quick) and of calls at once"
     )
 
 

@@ -1,18 +1,19 @@
 """What jobs cost: a hundred started, held, listed and watched; windows on a capped file of a gigabyte.
 
-Usage: python -m benchmarks.jobs [GIGABYTES]
+Usage: python -m benchmarks.jobs [GIGABYTES | --memory]; --memory prints the runners' private kilobytes, as JSON.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 
 from nacre.artifacts.excerpt import LIMIT_BYTES, read_tail, read_window, search
@@ -153,8 +154,9 @@ def private_kilobytes(pid: int) -> int:
         return sum(int(line.split()[1]) for line in file if line.startswith("Private_"))
 
 
-async def real_jobs(home: str) -> None:
-    """A hundred jobs of the workspace tool, running at once: what each costs to start and to hold."""
+@asynccontextmanager
+async def real_jobs(home: str) -> AsyncIterator[tuple[Tool, list[float]]]:
+    """A hundred jobs of the workspace tool that run at once, and the milliseconds that each start took."""
     os.environ["NACRE_HOME"] = home
     tool = Tool("workspace", cwd=home, settings=Settings())
     await tool.call({"command": "true"})
@@ -165,17 +167,7 @@ async def real_jobs(home: str) -> None:
             reply = await tool.call({"command": "sleep 1000", "async": True})
             times.append((time.perf_counter() - began) * 1e3)
             assert not reply.is_error, reply.text
-        print(f"\n{JOBS} jobs started one after another\n{'':<52}{'median ms':>10}{'worst ms':>10}   wanted")
-        title = f"start (it is watched for {SETTLE_SECONDS * 1e3:g} ms: bad starts are told)"
-        row(title, (statistics.median(times), max(times)), "< 20")
-        row("start of the last ten", (statistics.median(times[-10:]), max(times[-10:])), "< 20")
-        row("list all", median_ms(tool.engine.jobs.list), "< 10")
-        costs = [private_kilobytes(job.record["runnerPid"]) for job in tool.engine.jobs.list().jobs]
-        row("private memory of a runner, KB", (statistics.median(costs), max(costs)), "< 1024")
-        began = time.perf_counter()
-        refused = await tool.call({"command": "true", "async": True})
-        assert refused.is_error
-        print(f"{'refusal of one more':<52}{(time.perf_counter() - began) * 1e3:>10.3f}")
+        yield tool, times
     finally:
         for job in tool.engine.jobs.list().jobs:
             tool.engine.jobs.stop(job.id)
@@ -185,9 +177,34 @@ async def real_jobs(home: str) -> None:
         warden.close()
 
 
+def runners_kilobytes(tool: Tool) -> list[int]:
+    return [private_kilobytes(job.record["runnerPid"]) for job in tool.engine.jobs.list().jobs]
+
+
+async def cost_of_jobs(home: str) -> None:
+    async with real_jobs(home) as (tool, times):
+        print(f"\n{JOBS} jobs started one after another\n{'':<52}{'median ms':>10}{'worst ms':>10}   wanted")
+        title = f"start (it is watched for {SETTLE_SECONDS * 1e3:g} ms: bad starts are told)"
+        row(title, (statistics.median(times), max(times)), "< 20")
+        row("start of the last ten", (statistics.median(times[-10:]), max(times[-10:])), "< 20")
+        row("list all", median_ms(tool.engine.jobs.list), "< 10")
+        costs = runners_kilobytes(tool)
+        row("private memory of a runner, KB", (statistics.median(costs), max(costs)), "< 1024")
+        began = time.perf_counter()
+        refused = await tool.call({"command": "true", "async": True})
+        assert refused.is_error
+        print(f"{'refusal of one more':<52}{(time.perf_counter() - began) * 1e3:>10.3f}")
+
+
+async def memory_of_jobs() -> list[int]:
+    with tempfile.TemporaryDirectory(prefix="nacre-bench-", dir=os.environ.get("BENCH_DIR")) as home:
+        async with real_jobs(home) as (tool, _):
+            return runners_kilobytes(tool)
+
+
 async def main(gigabytes: float) -> None:
     with tempfile.TemporaryDirectory(prefix="nacre-bench-", dir=os.environ.get("BENCH_DIR")) as home:
-        await real_jobs(home)
+        await cost_of_jobs(home)
     with tempfile.TemporaryDirectory(prefix="nacre-bench-", dir=os.environ.get("BENCH_DIR")) as home:
         table = JobTable(Path(home))
         await many_jobs(table)
@@ -195,4 +212,7 @@ async def main(gigabytes: float) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(float(sys.argv[1]) if len(sys.argv) > 1 else 1.25))
+    if sys.argv[1:] == ["--memory"]:
+        print(json.dumps(asyncio.run(memory_of_jobs())))
+    else:
+        asyncio.run(main(float(sys.argv[1]) if len(sys.argv) > 1 else 1.25))

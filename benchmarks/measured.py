@@ -51,6 +51,8 @@ class Results:
     absent: dict[str, str] = field(default_factory=dict)
     workloads: dict[str, dict[str, Measured]] = field(default_factory=dict)
     robustness: dict[str, dict[str, Judged]] = field(default_factory=dict)
+    runner_kilobytes: list[int] = field(default_factory=list)
+    """Private memory of each process that watches a background job."""
 
     def entries(self) -> list[Entry]:
         """The tools that were there, in the order of the catalogue."""

@@ -18,18 +18,37 @@ import nacre
 
 SOURCE = str(Path(nacre.__file__).parent)
 WARM_CALLS = 12
-# The way differs when a waiting shell is not ready yet: the shortest of several is the way as it was built.
+# A call without a waiting shell takes another path; the shortest of several walks is the path with one.
 COUNTED_CALLS = 9
 PAUSE_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Walk:
-    """What one call walked through."""
+    """The function calls, files and switches between files of one call."""
 
     calls: int
     files: int
     switches: int
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The most that a way may take; tests/test_benchmarks.py keeps it."""
+
+    calls: int
+    files: int
+
+
+RUN = 'nacre.run("echo hi")'
+RUN_LONGER = 'nacre.run("sleep 0.02")'
+WORKSPACE = 'Tool("workspace").call, session'
+# Lower these when a walk becomes shorter. Higher ones need a reason in the commit.
+LIMITS = {
+    RUN: Limit(calls=76, files=22),
+    RUN_LONGER: Limit(calls=170, files=29),
+    WORKSPACE: Limit(calls=244, files=45),
+}
 
 
 class _Counter:
@@ -51,13 +70,13 @@ class _Counter:
 
 
 async def walk(call: Callable[[], Awaitable[object]]) -> Walk:
-    """The shortest walk of a call that was made before."""
+    """Return the shortest walk of a call that was made before."""
     for _ in range(WARM_CALLS):
         await call()
         await asyncio.sleep(PAUSE_SECONDS / 10)
     walks = []
     for _ in range(COUNTED_CALLS):
-        # Time for what the last call put off, which belongs to none of them.
+        # The last call's deferred work must not count for the next.
         await asyncio.sleep(PAUSE_SECONDS)
         counter = _Counter()
         sys.setprofile(counter)
@@ -70,23 +89,36 @@ async def walk(call: Callable[[], Awaitable[object]]) -> Walk:
 
 
 async def measure(directory: Path) -> dict[str, Walk]:
-    """The walk of each way in."""
+    """Return the walk of each way in."""
     walks = {
-        'nacre.run("echo hi")': await walk(lambda: nacre.run("echo hi", cwd=directory)),
-        'nacre.run("sleep 0.02")': await walk(lambda: nacre.run("sleep 0.02", cwd=directory)),
+        RUN: await walk(lambda: nacre.run("echo hi", cwd=directory)),
+        RUN_LONGER: await walk(lambda: nacre.run("sleep 0.02", cwd=directory)),
     }
     async with nacre.Tool("workspace", cwd=directory) as tool:
-        walks['Tool("workspace").call, session'] = await walk(lambda: tool.call({"command": "echo hi"}))
+        walks[WORKSPACE] = await walk(lambda: tool.call({"command": "echo hi"}))
     return walks
 
 
-def main() -> None:
+def excess(walks: dict[str, Walk]) -> list[str]:
+    """Return a line for each walk that is longer than its limit."""
+    return [
+        f"{name}: {walks[name].calls} calls in {walks[name].files} files; at most {limit.calls} in {limit.files}"
+        for name, limit in LIMITS.items()
+        if walks[name].calls > limit.calls or walks[name].files > limit.files
+    ]
+
+
+def main() -> int:
     with tempfile.TemporaryDirectory() as directory:
         walks = asyncio.run(measure(Path(directory)))
-    print(f"{'way':<36} {'calls':>6} {'files':>6} {'switches':>9}")
+    print(f"{'way':<36} {'calls':>6} {'files':>6} {'switches':>9}   limit")
     for name, found in walks.items():
-        print(f"{name:<36} {found.calls:>6} {found.files:>6} {found.switches:>9}")
+        limit = LIMITS[name]
+        print(f"{name:<36} {found.calls:>6} {found.files:>6} {found.switches:>9}   {limit.calls}/{limit.files}")
+    for line in excess(walks):
+        print(f"wrong: {line}", file=sys.stderr)
+    return 1 if excess(walks) else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+from benchmarks import startup
 from benchmarks.measured import Measured
 from benchmarks.peers.catalogue import is_wanted
 from benchmarks.peers.remote import RemoteTool, ToolFailedError, ToolHangsError
@@ -50,6 +51,7 @@ FLOORS = {
     **{each.key: each.floor for each in LATENCIES},
     "large": READ,
     **{f"at_once_{count}": ASYNCIO for count in AT_ONCE},
+    "startup": startup.FLOOR,
 }
 
 
@@ -104,7 +106,7 @@ def latency(tools: list[RemoteTool], work: Latency, effort: Effort) -> dict[str,
 
 
 def _in_turn(tools: list[RemoteTool], number: int) -> list[RemoteTool]:
-    """Another first one each round, so that nobody always comes after the same."""
+    """Return the tools with another first one each round, so that none always follows the same tool."""
     at = number * len(tools) // 4 % len(tools) if tools else 0
     return tools[at:] + tools[:at]
 

@@ -1,14 +1,16 @@
-"""The harness of the benchmarks: it must show a failing tool as failing, and be rid of one that hangs."""
+"""The harness of the benchmarks shows a failing tool as failing and ends one that hangs; the walk does not grow."""
 
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from benchmarks import plot, report, robustness, workloads
+from benchmarks import plot, report, robustness, startup, walk, workloads
 from benchmarks.measured import Judged, Measured, Results, load
 from benchmarks.peers.catalogue import ENTRIES, ENVIRONMENTS, Entry
 from benchmarks.peers.remote import NotInstalledError, RemoteTool, ToolFailedError, ToolHangsError, running
@@ -90,7 +92,11 @@ def test_a_failure_is_a_row_and_a_bar_like_any_other(tmp_path: Path) -> None:
         options="some rounds",
         versions={entry.name: "1" for entry in ENTRIES},
         absent={"openhands tmux": "not installed"},
-        workloads={"true_paced": {workloads.SPAWN: floor, ASYNCIO.name: failing, NACRE.name: Measured(times=[0.001])}},
+        workloads={
+            "true_paced": {workloads.SPAWN: floor, ASYNCIO.name: failing, NACRE.name: Measured(times=[0.001])},
+            "startup": {startup.FLOOR: Measured(times=[0.1]), startup.CLI: Measured(times=[0.25])},
+        },
+        runner_kilobytes=[1100, 1100],
         robustness={NACRE.name: {case.title: Judged(ok=True, note="") for case in robustness.CASES}},
     )
 
@@ -99,7 +105,31 @@ def test_a_failure_is_a_row_and_a_bar_like_any_other(tmp_path: Path) -> None:
     assert "| floor: asyncio subprocess | floor | 0 |  |  |  | **fails**: no <answer> in 5 s |" in text
     assert "| **nacre, warden** | one-shot | 1 | 1.000 ms | 1.000 ms | 0.50 |  |" in text
     assert "- openhands tmux: not installed" in text
+    assert "| `true`, 5 ms between calls | nacre, warden | ≤ 1.5 | 0.50 | met |" in text
+    assert f"| a process of its own, from start to exit | {startup.CLI} | ≤ 2 | 2.50 | **missed** |" in text
+    assert (
+        "| private memory of a job's runner | 2 jobs of the workspace tool | ≤ 1024 KB | 1100 KB | **missed** |" in text
+    )
     drawn = "".join(ElementTree.fromstring(picture).itertext())
     assert "fails: no <answer> in 5 s" in drawn
     results.save(tmp_path / "run.json")
     assert load(tmp_path / "run.json") == results
+
+
+def test_every_target_names_a_workload_and_a_tool_that_are_measured() -> None:
+    tools = {entry.name for entry in ENTRIES} | {startup.CLI}
+    assert [target for target in report.TARGETS if target.tool not in tools] == []
+    assert [target for target in report.TARGETS if target.workload not in workloads.FLOORS] == []
+
+
+def test_no_call_walks_through_more_functions_or_files_than_its_limit(tmp_path: Path) -> None:
+    # A program of its own: what other tests loaded and left in caches changes the walk.
+    counted = subprocess.run(
+        [sys.executable, "-m", "benchmarks.walk"],
+        cwd=walk.__file__.removesuffix("/benchmarks/walk.py"),
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert counted.returncode == 0, counted.stdout + counted.stderr

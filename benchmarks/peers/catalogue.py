@@ -99,6 +99,7 @@ ENTRIES = (
         name="pi-natives", kind="one-shot", adapter="pi_natives.mjs:one-shot", environment="pi-natives", in_caller=True
     ),
     Entry(name="nacre session", kind="session", adapter="nacre_library:Kept", ours=True),
+    Entry(name="nacre workspace tool", kind="session", adapter="nacre_library:WorkspaceTool", ours=True),
     Entry(name="swe-rex session", kind="session", adapter="swe_rex:Session", environment="swe-rex"),
     Entry(name="langchain persistent", kind="session", adapter="langchain_shell:Persistent", environment="langchain"),
     Entry(name="pexpect replwrap", kind="session", adapter="pexpect_repl:ReplWrap", environment="pexpect"),
