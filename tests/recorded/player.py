@@ -48,7 +48,12 @@ VARYING_TEXT = [
     (re.compile(r"\b\d+\.\d+ ?s(econds)?\b"), "T s"),
     (re.compile(r"\d+ MiB free"), "N MiB free"),
     (re.compile(r"line \d+: +\d+ (Killed|Terminated)"), r"line N: N \1"),
+    # A survivor that was looked at between its fork and its exec still has the arguments of its shell.
+    (re.compile(r"still running: pid N \([^\n]*\)"), "still running: pid N (ARGV)"),
+    (re.compile(r"\b3\.\d+\.\d+ on Linux \S+"), "3.N.N on Linux N"),
+    (re.compile(r"/bin/bash \d+\.\d+\.\d+\(\d+\)-\w+"), "/bin/bash N"),
 ]
+SHORTENED = re.compile(r".{1500}… \d+ characters ….{1500}", re.DOTALL)
 
 
 class Mask:
@@ -75,8 +80,13 @@ class Mask:
             text = text.replace(place, name)
         for pattern, replacement in VARYING_TEXT:
             text = pattern.sub(replacement, text)
+        if text.startswith("usage: "):
+            # Python 3.13 writes the argument of an option once, and aligns the column accordingly.
+            text = re.sub(r" {2,}", "  ", re.sub(r"(-\w) [A-Z]+, --", r"\1, --", text))
         # The flood of a request says nothing that its two ends do not.
-        return text if len(text) <= 3000 else f"{text[:1500]}… {len(text)} characters …{text[-1500:]}"
+        if len(text) <= 3000 or SHORTENED.fullmatch(text):
+            return text
+        return f"{text[:1500]}… {len(text)} characters …{text[-1500:]}"
 
 
 class Player:
