@@ -19,7 +19,6 @@ from nacre.settings import Settings
 from nacre.tool import Tool
 from nacre.until import Until
 from nacre.warden import children, record
-from nacre.warden.rehearsal import rehearse
 
 
 async def started(command: str, **arguments: object) -> tuple[Job, JobTable]:
@@ -94,10 +93,3 @@ async def test_a_value_that_is_taken_out_is_not_in_the_output_however_it_is_cut(
     job, table = await started(f"printf {value[:5]}; sleep 0.05; printf %s {value[5:]!r}; echo; echo end")
     await ended(job, table)
     assert job.output_file.read_text().startswith("[redacted:SERVICE_TOKEN]\nend\n")
-
-
-def test_a_rehearsal_leaves_nothing_behind() -> None:
-    before = os.listdir("/proc/self/fd")
-    rehearse()
-    assert os.listdir("/proc/self/fd") == before
-    assert signal.set_wakeup_fd(-1) == -1

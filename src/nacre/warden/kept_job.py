@@ -38,6 +38,13 @@ def punch_hole(fd: int, offset: int, length: int) -> bool:
     return int(fallocate(fd, FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE, offset, length)) == 0
 
 
+def load_redactor() -> type[Redactor]:
+    """The class that takes values out of a stream: a megabyte of memory, so it is loaded only for jobs."""
+    from nacre.output.redaction.redactor import Redactor
+
+    return Redactor
+
+
 class JobOutput:
     """The capped file: the first bytes and the newest ones stay, the middle becomes a hole, so offsets stay true."""
 
@@ -57,10 +64,7 @@ class JobOutput:
     def feed(self, data: bytes) -> None:
         """Append what the command wrote, without the values that were taken out of its environment."""
         if self._hidden:
-            # Only now: what writes nothing needs none, and it is a quarter of a job's memory.
-            from nacre.output.redaction.redactor import Redactor
-
-            self._redactor = Redactor.from_forms(self._hidden)
+            self._redactor = load_redactor().from_forms(self._hidden)
             self._hidden = ()
         self.write(memoryview(data if self._redactor is None else self._redactor.feed(data)))
 

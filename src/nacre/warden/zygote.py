@@ -11,18 +11,16 @@ from __future__ import annotations
 import gc
 import os
 import resource
-import select
 import signal
 import socket
 import sys
 
-from nacre.warden import children, guardian, ledger, naming, protocol, runner
+from nacre.warden import children, guardian, kept_job, ledger, naming, protocol, runner
 from nacre.warden.channel import Channel
 from nacre.warden.launch import received_environment
 from nacre.warden.memory import counter
 from nacre.warden.privacy import become_unreadable
 from nacre.warden.record import STOP_SIGNAL
-from nacre.warden.rehearsal import rehearse
 from nacre.warden.start import ignored_signals
 
 TYPE_CHECKING = False
@@ -30,11 +28,6 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from nacre.warden.protocol import Message
-
-
-# After the first runner, when nobody has asked for this long, there is time to prepare for jobs: less than the time
-# between two of them, and a program that runs a single command has mostly ended before.
-QUIET_SECONDS = 0.005
 
 
 def main(control_fd: int) -> NoReturn:
@@ -68,18 +61,15 @@ def main(control_fd: int) -> NoReturn:
     # Until this is said, nothing that was asked for can have been started.
     control.send(protocol.READY.pack(guards, _zygote))
     channel = Channel(control)
-    quiet = select.poll()
-    quiet.register(control, select.POLLIN)
-    served = rehearsed = False
     env: dict[bytes, bytes] = {}
     while True:
-        if served and not rehearsed and not quiet.poll(QUIET_SECONDS * 1000):
-            rehearse()
-            rehearsed = True
         bodies = channel.frames()
         if not channel.open:
             _outlive_caller(channel, guards)
         for body in bodies:
+            if protocol.starts_job(body):
+                # In memory that the runners of all jobs share.
+                kept_job.load_redactor()
             if protocol.starts_job(body) and b'"env":' not in body:
                 # What is written here between two forks is no longer shared with the runner before, which a job keeps
                 # for as long as it runs: so nothing is read of it.
@@ -88,7 +78,6 @@ def main(control_fd: int) -> NoReturn:
             message, fds = channel.decode(body)
             env = received_environment(message, env)
             _fork_runner(channel, env, message, body, fds)
-        served = True
 
 
 def _fork_job(control: Channel, env: dict[bytes, bytes], body: bytes, fds: list[int]) -> None:
