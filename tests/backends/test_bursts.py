@@ -14,7 +14,7 @@ import nacre
 from nacre.settings import ExecutionSettings, Settings
 from nacre.warden import children, protocol
 from nacre.warden_client.pool import Warden, warden
-from nacre.warden_client.runner_link import Link, Request
+from nacre.warden_client.runner_link import FirstRequest, Link
 
 CONTAINED = Settings(execution=ExecutionSettings(containment="required", spares=0))
 
@@ -86,17 +86,17 @@ def test_a_request_that_does_not_fit_goes_on_where_it_stopped(ends: tuple[socket
     near, far = ends
     near.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
     link = Link(*socket.socketpair(), warden.fork)
-    request = Request(link, {"op": "run", "script": "x" * 300_000}, [], {"A": "b"})
-    frames = protocol.Frames()
+    request = FirstRequest(link, {"op": "run", "script": "x" * 300_000}, [], {"A": "b"})
+    frames = protocol.FrameReader()
     messages: list[dict[str, object]] = []
     while not request.send(near, None, socket.MSG_DONTWAIT):
         assert request.begun
         data, fds, _, _ = socket.recv_fds(far, 65536, 4)
         for fd in fds:
             os.close(fd)
-        messages += frames.feed(data)
+        messages += map(protocol.request_in, frames.bodies(data))
     while not messages:
-        messages += frames.feed(far.recv(65536))
+        messages += map(protocol.request_in, frames.bodies(far.recv(65536)))
     assert messages == [{"op": "run", "script": "x" * 300_000, "fds": 1, "env": {"A": "b"}}]
     link.close()
 
@@ -106,7 +106,7 @@ def test_a_request_whose_receiver_goes_away_is_sent_whole_to_the_next(
 ) -> None:
     near, far = ends
     link = Link(*socket.socketpair(), warden.fork)
-    request = Request(link, {"op": "run", "script": "x" * 1_000_000}, [], {"A": "b"})
+    request = FirstRequest(link, {"op": "run", "script": "x" * 1_000_000}, [], {"A": "b"})
     assert not request.send(near, None, socket.MSG_DONTWAIT)
     far.close()
     with pytest.raises(OSError):
@@ -115,14 +115,14 @@ def test_a_request_whose_receiver_goes_away_is_sent_whole_to_the_next(
     assert request.wanted
     assert not request.begun
     other, receiver = socket.socketpair()
-    frames = protocol.Frames()
+    frames = protocol.FrameReader()
     messages: list[dict[str, object]] = []
     while not messages:
         request.send(other, None, socket.MSG_DONTWAIT)
         data, fds, _, _ = socket.recv_fds(receiver, 1 << 20, 4)
         for fd in fds:
             os.close(fd)
-        messages = frames.feed(data)
+        messages = list(map(protocol.request_in, frames.bodies(data)))
     assert messages == [{"op": "run", "script": "x" * 1_000_000, "fds": 1, "env": {"A": "b"}}]
     for one in (other, receiver):
         one.close()

@@ -4,14 +4,14 @@ import atheris
 from harness import instrumented, pieces, start
 
 with instrumented():
-    from nacre.warden.protocol import FrameError, Frames, frame
+    from nacre.warden.protocol import FrameError, FrameReader, frame
 
 
 def outcome(parts: list[bytes]) -> tuple[list[dict[str, object]], str]:
-    frames, messages = Frames(), []
+    frames, messages = FrameReader(), []
     try:
         for part in parts:
-            messages += frames.feed(part)
+            messages += frames.events(part)
     except FrameError as error:
         return messages, str(error)
     return messages, ""
@@ -25,7 +25,7 @@ def os_text(provider: atheris.FuzzedDataProvider) -> str:
 def one_input(data: bytes) -> None:
     provider = atheris.FuzzedDataProvider(data)
     messages = [
-        {os_text(provider): os_text(provider), "n": provider.ConsumeInt(8)}
+        {os_text(provider): os_text(provider), "n": provider.ConsumeInt(8), "event": "x"}
         for _ in range(provider.ConsumeIntInRange(0, 4))
     ]
     sent = b"".join(map(frame, messages))

@@ -20,6 +20,10 @@ from nacre.warden import protocol
 from nacre.warden_client.pool import warden
 from nacre.warden_client.runner_link import Link
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nacre.warden.messages import Event, Exited
+
 
 class ContainedBackend:
     notice: str | None = None
@@ -111,8 +115,8 @@ class Begun:
         self._wanted = wanted
         self._unheard = False
         self._outputs: tuple[bytes, ...] = ()
-        self._frames = protocol.Frames()
-        self._messages: list[dict[str, Any]] = []
+        self._frames = protocol.FrameReader()
+        self._messages: list[Event] = []
 
     def ask(self, writers: list[int]) -> None:
         """Have the runner start the command."""
@@ -133,13 +137,13 @@ class Begun:
             os.set_blocking(fd, False)
         if not link.wait(LINGER_MILLISECONDS):
             return None
-        self._messages = self._frames.feed(link.heard())
-        if not self._messages or not _is_plain(self._messages[0]):
+        self._messages = self._frames.events(link.heard())
+        message = _plain_end(self._messages)
+        if message is None:
             return None
         self._outputs, whole = read_all(self._readers)
         if not whole:
             return None
-        message = self._messages[0]
         warden.reap_intermediate()
         for fd in self._readers:
             os.close(fd)
@@ -225,11 +229,10 @@ class BegunSpare:
             self._spare = None
 
 
-def _is_plain(message: dict[str, Any]) -> bool:
-    """Whether a command exited by itself, and nothing of it is left."""
-    return (
-        message["event"] == "exited"
-        and "code" in message
-        and message["why"] is None
-        and not (message["left"] or message.get("refused") or message.get("outOfMemory"))
-    )
+def _plain_end(events: list[Event]) -> Exited | None:
+    """The end of a command that exited by itself and of which nothing is left; None if it did not."""
+    if not events or events[0]["event"] != "exited":
+        return None
+    end = events[0]
+    special = end["why"] is not None or end["left"] or end.get("refused") or end.get("outOfMemory")
+    return None if special or "code" not in end else end

@@ -25,6 +25,10 @@ from nacre.warden.record import SIGNALLED
 from nacre.warden_client.pool import warden
 from nacre.warden_client.runner_link import Link
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nacre.warden.messages import Event, Exited, Kept, Living, Request, Run, StartJob, Survivors
+
 # How long the far side may take to answer a question about a finished command.
 ANSWER_SECONDS = 1.0
 # How long after a command's limit the far side is seen to, should it be stopped: what is left is enough for the ladder.
@@ -41,14 +45,14 @@ class ContainedProcess:
         self._command = command
         self._listener = listener
         self._wanted = wanted
-        self._frames = protocol.Frames()
+        self._frames = protocol.FrameReader()
         self._readers: dict[int, PipeReader] = {}
         self._ended = False
         self._idle = False
         self._unheard = unheard
         """Whether nobody took the request."""
         self._pid: int | None = None
-        self._answer: asyncio.Future[dict[str, Any]] | None = None
+        self._answer: asyncio.Future[Survivors | Kept] | None = None
         self._waking: asyncio.TimerHandle | None = None
         self._rests = False
         """Whether the far side keeps no limits of this command."""
@@ -111,7 +115,7 @@ class ContainedProcess:
         self._say_limits(elapsed)
 
     def go_on(
-        self, readers: list[int], outputs: tuple[bytes, ...], frames: protocol.Frames, messages: list[dict[str, Any]]
+        self, readers: list[int], outputs: tuple[bytes, ...], frames: protocol.FrameReader, messages: list[Event]
     ) -> None:
         """Attend a command that runs already, with what has come from it and of it meanwhile."""
         self._frames = frames
@@ -135,7 +139,7 @@ class ContainedProcess:
     def rest(self) -> None:
         """End the limits of a command whose shell goes on."""
         if not self._rests:
-            self._say({"op": "rest"})
+            self._say(protocol.REST)
         self._rests = True
 
     def part(self, parted: Callable[[int | None], None]) -> None:
@@ -144,7 +148,7 @@ class ContainedProcess:
         Told is the mark of what it has left; None where the system has no way to tell.
         """
         self._parted = parted
-        self._say({"op": "part"})
+        self._say(protocol.PART)
 
     def drain(self) -> None:
         """Read what is in the pipes now."""
@@ -153,7 +157,7 @@ class ContainedProcess:
 
     def _say_limits(self, elapsed: float) -> None:
         command = self._command
-        self._say({"op": "go", "timeout": command.timeout, "grace": command.grace, "elapsed": elapsed})
+        self._say(protocol.go(timeout=command.timeout, grace=command.grace, elapsed=elapsed))
 
     def _listen(self) -> None:
         assert self._sock is not None
@@ -173,7 +177,7 @@ class ContainedProcess:
     def _heard(self) -> None:
         assert self._sock is not None
         try:
-            data = self._sock.recv(65536)
+            data = self._sock.recv(protocol.RECEIVE_BYTES)
         except BlockingIOError:
             return
         except OSError:
@@ -181,48 +185,53 @@ class ContainedProcess:
         if not data:
             self._lost("its runner was killed")
             return
-        for message in self._frames.feed(data):
+        for message in self._frames.events(data):
             self._handle(message)
 
-    def _handle(self, message: dict[str, Any]) -> None:
-        match message["event"]:
-            case "exited":
-                self._exited(message)
-            case "started":
-                self._pid = message["pid"]
-                self._listener.started(message["pid"])
-            case "survivors" | "kept":
-                self._pid = message.get("pid", self._pid)
-                if message["event"] == "survivors":
-                    self._idle = not (message["left"] or message.get("stays"))
-                if self._answer is not None and not self._answer.done():
-                    self._answer.set_result(message)
-                elif message["event"] == "kept":
-                    self._kept(message)
-            case "parted":
-                assert self._parted is not None
-                self._parted(message["mark"])
-            case "failed":
-                self._ended = self._idle = True
-                self._listener.failed(start_error(message["step"], message["errno"], message["reason"], self._command))
-            case "bye":
-                self._lost("its runner went away before it was asked")
+    def _handle(self, event: Event) -> None:
+        if event["event"] == "exited":
+            self._exited(event)
+        elif event["event"] == "started":
+            self._pid = event["pid"]
+            self._listener.started(event["pid"])
+        elif event["event"] == "survivors":
+            self._idle = not (event["left"] or event["stays"])
+            self._answered(event)
+        elif event["event"] == "kept":
+            self._pid = event["pid"]
+            if not self._answered(event):
+                self._kept(event)
+        elif event["event"] == "parted":
+            assert self._parted is not None
+            self._parted(event["mark"])
+        elif event["event"] == "failed":
+            self._ended = self._idle = True
+            self._listener.failed(start_error(event["step"], event["errno"], event["reason"], self._command))
+        elif event["event"] == "bye":
+            self._lost("its runner went away before it was asked")
 
-    def _kept(self, message: dict[str, Any]) -> None:
+    def _answered(self, event: Survivors | Kept) -> bool:
+        """Give the answer to a caller that waits for one."""
+        if self._answer is None or self._answer.done():
+            return False
+        self._answer.set_result(event)
+        return True
+
+    def _kept(self, message: Kept) -> None:
         if "error" in message:
             self._ended = True
             self._listener.failed(StartError(f"the job's files could not be made: {message['error']}"))
         else:
             self._listener.started(message["pid"])
 
-    def _exited(self, message: dict[str, Any]) -> None:
+    def _exited(self, message: Exited) -> None:
         warden.reap_intermediate()
         self._ended = True
         self._idle = not (message["left"] or message.get("stays"))
         # What the command wrote before it ended is in the pipe already: it belongs before the exit.
         self.drain()
         why = message["why"]
-        signalled = SIGNALLED.get(why)
+        signalled = None if why is None else SIGNALLED.get(why)
         self._listener.exited(
             Ending(
                 pid=message["pid"],
@@ -245,7 +254,7 @@ class ContainedProcess:
         self._sock.close()
         self._sock = None
         if self._answer is not None and not self._answer.done():
-            self._answer.set_result({"event": "survivors", "left": False, "survivors": [], "error": reason})
+            self._answer.set_result({**protocol.survivors([], stays=False), "error": reason})
         if not self._ended:
             self._ended = True
             if not warden.ever_ready():
@@ -258,16 +267,16 @@ class ContainedProcess:
     # Controls.
 
     def stop(self) -> None:
-        self._say({"op": "stop", "grace": self._command.grace})
+        self._say(protocol.stop(self._command.grace))
 
     def signal(self, number: int) -> None:
-        self._say({"op": "signal", "number": int(number)})
+        self._say(protocol.send_signal(number))
 
     async def survivors(self) -> tuple[Survivor, ...]:
         if self._idle or self._sock is None:
             return ()
-        answer = await self._ask({"op": "survivors"})
-        return tuple(_survivor(entry) for entry in answer["survivors"])
+        answer = await self._ask(protocol.NAME_SURVIVORS)
+        return tuple(_survivor(entry) for entry in answer["survivors"]) if answer["event"] == "survivors" else ()
 
     def pause(self) -> None:
         for reader in self._readers.values():
@@ -282,14 +291,12 @@ class ContainedProcess:
         fds = [fd for _, fd in taken]
         self._readers = {}
         aside = sum(stream == SIDE for stream, _ in taken)
-        message: dict[str, Any] = {"op": "keep", "fds": len(fds), "aside": aside}
-        if job is not None:
-            message["job"] = dict(job)
+        spec: Any = None if job is None else dict(job)
+        message = protocol.keep(
+            fds=len(fds), aside=aside, grace=self._command.grace, job=spec, adopt=adopt, apart=apart
+        )
         if adopt is not None:
-            message["adopt"] = adopt
             self._ended = self._idle = False
-        if apart:
-            message |= {"apart": True, "grace": self._command.grace}
         answer = self._answer = self._loop.create_future()
         try:
             self._link.tell(message, fds)
@@ -304,7 +311,7 @@ class ContainedProcess:
         if "error" in kept:
             raise StartError(f"the job's files could not be made: {kept['error']}")
 
-    def _say(self, message: dict[str, Any]) -> None:
+    def _say(self, message: Request) -> None:
         if self._sock is None:
             return
         try:
@@ -312,14 +319,14 @@ class ContainedProcess:
         except OSError:
             return  # the far side is gone: the reader sees the end of the socket and says so
 
-    async def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
+    async def _ask(self, message: Request) -> Survivors | Kept:
         self._answer = self._loop.create_future()
         self._say(message)
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 return await self._answer
         except TimeoutError:
-            return {"event": "survivors", "left": True, "survivors": []}
+            return protocol.survivors([], stays=True)
         finally:
             self._answer = None
 
@@ -350,28 +357,25 @@ class ContainedProcess:
         self._readers = {}
 
 
-def request_of(command: Command, *, job: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    request: dict[str, Any] = {
-        # First, so that a runner knows a job without reading the rest.
-        "op": "run" if job is None else "job",
-        "script": command.script,
-        "shell": command.shell,
-        "cwd": command.cwd,
-        "namesCwd": command.names_cwd,
-        "bashEnv": command.env.get("BASH_ENV"),
-        "timeout": command.timeout,
-        "grace": command.grace,
-        "prologue": command.prologue,
-        "stages": command.stages,
-        "outputs": OUTPUTS[command.streams],
-        "stdin": command.stdin,
-    }
-    if command.side:
-        request["side"] = SIDE_FD
-    if job is not None:
-        request["job"] = dict(job)
-    return request
+def request_of(command: Command, *, job: Mapping[str, Any] | None = None, outlives: bool = False) -> Run | StartJob:
+    request = protocol.run(
+        script=command.script,
+        shell=command.shell,
+        cwd=command.cwd,
+        names_cwd=command.names_cwd,
+        bash_env=command.env.get("BASH_ENV"),
+        prologue=command.prologue,
+        stages=command.stages,
+        outputs=OUTPUTS[command.streams],
+        side=SIDE_FD if command.side else None,
+        stdin=command.stdin,
+        timeout=command.timeout,
+        grace=command.grace,
+        outlives=outlives,
+    )
+    spec: Any = job
+    return request if job is None else protocol.start_job(request, dict(spec))  # type: ignore[arg-type]
 
 
-def _survivor(entry: dict[str, Any]) -> Survivor:
+def _survivor(entry: Living) -> Survivor:
     return Survivor(entry["pid"], tuple(entry["argv"]), entry.get("state", ""))

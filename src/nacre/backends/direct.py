@@ -20,10 +20,10 @@ from nacre.backends.pipes import PipeReader, watch_stream
 from nacre.backends.start_errors import start_error
 from nacre.command import Command
 from nacre.errors import BackendUnavailableError
+from nacre.warden.protocol import KILL_SECONDS
 
-# After SIGKILL: how often to look, and when to say that something cannot be killed.
+# After SIGKILL: how often to look.
 KILL_LOOK_SECONDS = 0.01
-KILL_SECONDS = 0.75
 
 
 class DirectBackend:

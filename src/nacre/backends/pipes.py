@@ -17,9 +17,8 @@ from nacre.backend import Listener
 from nacre.backends.hub import unwatch, watch
 from nacre.backends.start_errors import start_error
 from nacre.command import Command
+from nacre.warden.protocol import READ_BYTES
 
-# Small enough to stay in the processor's cache on the way to the window and the artifact.
-READ_BYTES = 256 * 1024
 # What a pipe is enlarged to when its writer is ahead of us.
 PIPE_BYTES = 1 << 20
 # Turns of one wake-up: enough to keep up with a flood, few enough to let others run.

@@ -27,11 +27,10 @@ from nacre.warden import protocol
 from nacre.warden import spare_shell as far
 from nacre.warden.channel import receive_fds
 from nacre.warden.launch import has_own_traps, read_notes
+from nacre.warden.protocol import SPARE_USABLE_SECONDS
 from nacre.warden_client.pool import warden
 from nacre.warden_client.runner_link import Link, is_quiet
 
-# The far side gives an unused spare up after 30 s; well before that we stop counting on it.
-USABLE_SECONDS = 20.0
 # In all surroundings together: a shell costs a few megabytes.
 MOST_SPARES = 4
 # Older than that, a spare is one for surroundings that are not used any more: each use makes a new one.
@@ -102,25 +101,24 @@ class Spare:
             if not self._waits:
                 self.refusal = DOES_NOT_WAIT
                 return None
-        if time.monotonic() - self.born >= USABLE_SECONDS or not is_quiet(self.link.sock):
+        if time.monotonic() - self.born >= SPARE_USABLE_SECONDS or not is_quiet(self.link.sock):
             return None
         # A directory that was replaced is another one.
         return True if self._directory is not None and _identity(self._cwd) == self._directory else None
 
     def _meet_runner(self) -> bool:
         """Take what the runner hands over when the shell is started; False when it could not be."""
-        data, fds = receive_fds(self.link.sock, 65536)
-        messages = protocol.Frames().feed(data)
-        if messages and messages[0]["event"] == "failed" and messages[0]["step"] == "spare":
-            ended = messages[0]["errno"] == errno.ESRCH
-            self.refusal = DOES_NOT_WAIT if ended else messages[0]["reason"]
-        if not messages or messages[0]["event"] != "spare" or len(fds) != far.HANDLES:
+        data, fds = receive_fds(self.link.sock, protocol.RECEIVE_BYTES)
+        event = next(iter(protocol.FrameReader().events(data)), protocol.BYE)
+        if event["event"] == "failed" and event["step"] == "spare":
+            self.refusal = DOES_NOT_WAIT if event["errno"] == errno.ESRCH else event["reason"]
+        if event["event"] != "spare" or len(fds) != far.HANDLES:
             for fd in fds:
                 os.close(fd)
             return False
         self._memory, self._stat, self._children, self._handle, self._notes = fds
         self._end.register(self._handle, select.POLLIN)
-        self.pid, self._at, self._notes_fd = messages[0]["pid"], messages[0]["at"], messages[0]["notes"]
+        self.pid, self._at, self._notes_fd = event["pid"], event["at"], event["notes"]
         return True
 
     def run(self, command: Command) -> bool:
@@ -255,7 +253,7 @@ class Spares:
                 return
             fitting = [spare for spare in self._shelf if spare.fits(command)]
             for spare in fitting:
-                if time.monotonic() - spare.born >= USABLE_SECONDS:
+                if time.monotonic() - spare.born >= SPARE_USABLE_SECONDS:
                     self._shelf.remove(spare)
                     spare.close()
                     fitting.remove(spare)
@@ -319,23 +317,14 @@ def _start(command: Command) -> Spare:
         on_failure.callback(os.close, text)
         link = warden.take()
         on_failure.callback(link.close)
-        link.ask(_request(command), [*writers, waiting.fileno(), text], command.env)
+        request = protocol.wait_spare(
+            shell=command.shell, cwd=command.cwd, names_cwd=command.names_cwd, outputs=OUTPUTS[command.streams]
+        )
+        link.ask(request, [*writers, waiting.fileno(), text], command.env)
         on_failure.pop_all()
         for fd in readers:
             os.set_blocking(fd, False)
         return Spare(link, command, readers, go, text)
-
-
-def _request(command: Command) -> dict[str, object]:
-    return {
-        "op": "run",
-        "spare": True,
-        "shell": command.shell,
-        "cwd": command.cwd,
-        "namesCwd": command.names_cwd,
-        "outputs": OUTPUTS[command.streams],
-        "stdin": None,
-    }
 
 
 spares = Spares()

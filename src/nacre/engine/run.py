@@ -15,11 +15,8 @@ from typing import Any, Protocol
 from nacre.backend import Backend, Ending, Process, Survivor
 from nacre.command import Command
 from nacre.errors import BackendError, NacreError, StartError
+from nacre.warden.protocol import DRAIN_SECONDS, SILENCE_SECONDS
 
-# After the shell's exit, this much silence on a pipe that something still holds ends the reading.
-SILENCE_SECONDS = 0.25
-# … and this much time does, even if it goes on writing.
-DRAIN_SECONDS = 2.0
 # When the far side owes an answer for this long after the last moment of the ladder, we answer without it.
 WATCHDOG_SECONDS = 0.9
 # How long a start may take where the command's own limit is longer; a working directory may not answer.

@@ -262,33 +262,23 @@ def _start(command: Command) -> Shell:
         link = warden.take()
         on_failure.callback(link.close)
         texts = bootstrap()
-        link.ask(_request(command, texts), [*writers, far.fileno(), script, near.fileno()], command.env)
+        request = protocol.wait_session(
+            script=texts.driver,
+            shell=command.shell,
+            cwd=command.cwd,
+            names_cwd=command.names_cwd,
+            side=texts.side,
+        )
+        link.ask(request, [*writers, far.fileno(), script, near.fileno()], command.env)
         on_failure.pop_all()
         return Shell(link, near, script, readers, command, texts)
-
-
-def _request(command: Command, texts: Bootstrap) -> dict[str, object]:
-    return {
-        "op": "run",
-        "session": True,
-        "script": texts.driver,
-        "shell": command.shell,
-        "cwd": command.cwd,
-        "namesCwd": command.names_cwd,
-        "bashEnv": None,
-        "prologue": "",
-        "stages": False,
-        "outputs": 1,
-        "side": texts.side,
-        "stdin": None,
-    }
 
 
 async def _greeting(shell: Shell, command: Command) -> Frame:
     """The first frame; or why there is none, which the runner knows."""
     loop = asyncio.get_running_loop()
     failure: asyncio.Future[Any] = loop.create_future()
-    sock, frames = shell.link.sock, protocol.Frames()
+    sock, frames = shell.link.sock, protocol.FrameReader()
 
     def look() -> None:
         error: NacreError | None = None
@@ -302,7 +292,7 @@ async def _greeting(shell: Shell, command: Command) -> Frame:
             error = StartError("the runner of the session's shell was killed")
         elif not data:
             error = BackendUnavailableError("the warden could not start")
-        for message in frames.feed(data):
+        for message in frames.events(data):
             if message["event"] == "failed":
                 error = start_error(message["step"], message["errno"], message["reason"], command)
             elif message["event"] in ("exited", "bye"):

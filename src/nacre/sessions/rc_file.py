@@ -29,6 +29,10 @@ from nacre.warden_client.path_query import UnansweredError, look
 from nacre.warden_client.pool import warden
 from nacre.warden_client.runner_link import Link
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nacre.warden.messages import Bye, Exited, Failed
+
 RC_NAME = ".bashrc"
 # How long a call waits for it, from the moment when it was begun.
 BUDGET_SECONDS = 2.0
@@ -65,7 +69,7 @@ class Snapshot:
         self.problem: str | None = None
         """Why there is no state, once that is known."""
         self._lock = threading.Lock()
-        self._frames = protocol.Frames()
+        self._frames = protocol.FrameReader()
         self._link: Link | None = None
         self._file: FileIO | None = None
         asked = Command(
@@ -88,7 +92,7 @@ class Snapshot:
             file = FileIO(os.memfd_create("nacre-rc", os.MFD_CLOEXEC))
             try:
                 # The rc is the user's, not the call's: it goes on when this program ends.
-                link.ask(request_of(command) | {"outlives": True}, [file.fileno()], command.env)
+                link.ask(request_of(command, outlives=True), [file.fileno()], command.env)
             except OSError:
                 file.close()
                 raise
@@ -107,13 +111,13 @@ class Snapshot:
                 if not data:
                     self._end("its runner was killed")
                     return True
-                for message in self._frames.feed(data):
-                    if message["event"] in ("exited", "failed", "bye"):
+                for message in self._frames.events(data):
+                    if message["event"] == "exited" or message["event"] == "failed" or message["event"] == "bye":
                         self._take(message)
                         return True
             return False
 
-    def _take(self, message: dict[str, object]) -> None:
+    def _take(self, message: Exited | Failed | Bye) -> None:
         assert self._file is not None
         if message["event"] != "exited":
             self._end(f"its shell could not be started: {message.get('reason', 'its runner went away')}")

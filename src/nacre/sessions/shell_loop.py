@@ -19,7 +19,7 @@ from typing import NamedTuple
 from nacre.command import SIDE_FD
 from nacre.sessions.checkpoint import DUMP, VARIABLE
 from nacre.sessions.exit_traps import OwnTrap
-from nacre.warden import spare_shell
+from nacre.warden import protocol
 from nacre.warden.launch import quoted, with_notes
 
 # How often the shell can be asked for something before it is replaced. In three rounds, because bash holds what it
@@ -112,11 +112,11 @@ class Bootstrap:
             f'\\builtin eval "${{{VARIABLE}[{at}]}}";{self._next * (_ROUND - 1)}' for at in (1, 2)
         )
         saved = (
-            f"{spare_shell.GO_FD}<&{base} {spare_shell.TEXT_FD}<&{base} {_LOW_OUTPUT_FD}>&1 {_LOW_OUTPUT_FD}>&{base} "
+            f"{protocol.GO_FD}<&{base} {protocol.TEXT_FD}<&{base} {_LOW_OUTPUT_FD}>&1 {_LOW_OUTPUT_FD}>&{base} "
             f"{base}>&{go} {null}>/dev/null >&{null} 2>&{null}"
         )
         # Inside, because bash would save under a low number what a redirection of the loop closes.
-        closed = f"\\exec {spare_shell.GO_FD}<&- {spare_shell.TEXT_FD}<&- {_LOW_OUTPUT_FD}>&- {base}>&- {null}>&-;"
+        closed = f"\\exec {protocol.GO_FD}<&- {protocol.TEXT_FD}<&- {_LOW_OUTPUT_FD}>&- {base}>&- {null}>&-;"
         # The loop writes nowhere. An `exit` in a script, but not in a function of it, undoes the redirections before it
         # runs an EXIT trap, which is heard.
         self.driver = (
@@ -127,11 +127,11 @@ class Bootstrap:
         # The first NUL ends the notes, the second the DEBUG trap, which would slow down the rest.
         begun = (
             f"{{ [[ -v {VARIABLE} || $BASHPID != $$ ]]||"
-            f"{{ [[ ! -e /dev/fd/{script} ]]||\\exec {spare_shell.TEXT_FD}>&{script};{{ \\builtin printf '%s ' stages"
+            f"{{ [[ ! -e /dev/fd/{script} ]]||\\exec {protocol.TEXT_FD}>&{script};{{ \\builtin printf '%s ' stages"
         )
         ended = (
             ";\\builtin printf '\\n\\0';\\builtin trap -p DEBUG;\\builtin trap - DEBUG;\\builtin printf '\\0';"
-            f"{DUMP}}} >&{spare_shell.TEXT_FD};}};}} 2>/dev/null"
+            f"{DUMP}}} >&{protocol.TEXT_FD};}};}} 2>/dev/null"
         )
         # In one command, because each has a status and stage codes of its own.
         watch = f'\\builtin eval {quoted(begun)} "${{PIPESTATUS[@]}}" {quoted(ended)}'

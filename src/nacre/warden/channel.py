@@ -11,16 +11,13 @@ from nacre.warden import protocol
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     Buffer = bytes | memoryview
 
-    from nacre.warden.protocol import Message
+    from nacre.warden.messages import Message, Request
 
-# More than most messages have; what is larger would be mapped, and given back, for each of them.
-RECEIVE_BYTES = 65536
-# More than any message carries: two streams, each with both ends.
-MAX_FDS = 16
-_ANCILLARY_BYTES = socket.CMSG_SPACE(MAX_FDS * array.array("i").itemsize)
+_ANCILLARY_BYTES = socket.CMSG_SPACE(protocol.MAX_FDS * array.array("i").itemsize)
 # Plain numbers: the arithmetic of enums is Python, and slow.
 _CLOEXEC = int(socket.MSG_CMSG_CLOEXEC)
 _PEEK = int(socket.MSG_PEEK | socket.MSG_DONTWAIT)
@@ -53,25 +50,26 @@ class Channel:
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
         self.open = True
-        self._frames = protocol.Frames()
+        self._frames = protocol.FrameReader()
         self._fds: list[int] = []
 
-    def receive(self) -> list[tuple[Message, list[int]]]:
+    def receive(self) -> list[tuple[Request, list[int]]]:
         """What has arrived; [] with `open` False at the end."""
         return [self.decode(body) for body in self.frames()]
 
     def frames(self) -> list[bytes]:
         """The same, not decoded."""
-        data, fds = receive_fds(self.sock, RECEIVE_BYTES)
+        data, fds = receive_fds(self.sock, protocol.RECEIVE_BYTES)
         self._fds += fds
         if not data:
             self.open = False
             return []
-        return list(self._frames.cut(data))
+        return list(self._frames.bodies(data))
 
-    def decode(self, body: bytes) -> tuple[Message, list[int]]:
-        message = protocol.decode(body)
-        return message, self.take_fds(message.get("fds", 0))
+    def decode(self, body: bytes) -> tuple[Request, list[int]]:
+        request = protocol.request_in(body)
+        fds: Any = request.get("fds", 0)
+        return request, self.take_fds(fds)
 
     def take_fds(self, count: int | None = None) -> list[int]:
         """The next descriptors that came; all of them without a number."""

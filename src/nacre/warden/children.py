@@ -16,6 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from nacre.warden.messages import Living
+
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
@@ -181,7 +183,7 @@ def is_zombie(pid: int) -> bool:
     return state(pid) in "ZX" and _living_thread(pid) is None
 
 
-def survivors(root: int) -> list[dict[str, object]]:
+def survivors(root: int) -> list[Living]:
     """Living processes below root, as facts to show."""
     return [{"pid": pid, "argv": command_line(pid)} for pid in sorted(descendants(root)) if not is_zombie(pid)]
 

@@ -16,15 +16,16 @@ import time
 from nacre.warden import children, launch, protocol
 from nacre.warden.channel import receive_fds
 from nacre.warden.kept_job import Job, JobOutput, hidden_forms
+from nacre.warden.protocol import READ_BYTES
 from nacre.warden.start import become_shell
-from nacre.warden.supervisor import PATIENCE_SECONDS, READ_BYTES, drain_wakeups
+from nacre.warden.supervisor import PATIENCE_SECONDS, drain_wakeups
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
     from nacre.warden.channel import Channel
-    from nacre.warden.protocol import Message
+    from nacre.warden.messages import Event, StartJob
 
 
 _NO_PLAN = bytes(4)
@@ -77,7 +78,7 @@ class JobWatch:
                 one.close()
             for fd in fds:
                 os.close(fd)
-            self._channel.send({"event": "failed", "step": "process", "errno": error.errno, "reason": str(error)})
+            self._channel.send(protocol.failed("process", error))
             return False
         if self.leader == 0:
             children.die_with_parent(runner)
@@ -156,7 +157,7 @@ class JobWatch:
 
 
 def pack_plan(
-    answer: Message, *, limit: float | None, head_bytes: int, cap_bytes: int, hidden: list[tuple[str, bytes]]
+    answer: Event, *, limit: float | None, head_bytes: int, cap_bytes: int, hidden: list[tuple[str, bytes]]
 ) -> bytes:
     """What a runner has to know of its job, and what it says to the caller, so that it need not know how."""
     return marshal.dumps((protocol.frame(answer), limit, head_bytes, cap_bytes, hidden))
@@ -166,7 +167,7 @@ def _become_shell(
     channel: Channel, env: dict[bytes, bytes], body: bytes, writers: list[int], far: socket.socket
 ) -> NoReturn:
     """In the child: make the job's files, hand them to the runner, and become the shell."""
-    request = protocol.decode(body)
+    request: StartJob = protocol.request_in(body)  # type: ignore[assignment]
     step = "cwd"
     try:
         os.chdir(request["cwd"])
@@ -181,24 +182,21 @@ def _become_shell(
         env = launch.environment(prepared, launch.received_environment(request, env), request)
         become_shell(prepared, launch.file_actions(prepared, writers, request), env)
     except Exception as error:  # noqa: BLE001 - the outermost frame of a process: say why, then end
-        number = error.errno if isinstance(error, OSError) else None
-        if step == "files":
-            reason = os.strerror(number) if number else str(error)
-            answer: Message = {"event": "kept", "pid": os.getpid(), "error": reason}
-        else:
-            answer = {"event": "failed", "step": step, "errno": number, "reason": str(error)}
+        answer: Event = protocol.failed(step, error)
+        if step == "files" and isinstance(error, OSError):
+            answer = protocol.kept(os.getpid(), error)
         # After the plan, or instead of one: the runner passes it on when nothing is left of this.
         far.sendall((b"" if step == "shell" else _NO_PLAN) + protocol.frame(answer))
     finally:
         os._exit(1)
 
 
-def _hand_over(request: Message, prepared: launch.Launch, far: socket.socket) -> None:
+def _hand_over(request: StartJob, prepared: launch.Launch, far: socket.socket) -> None:
     spec = request["job"]
     job = Job.open(spec)
     job.started(os.getpid(), runner=os.getppid())
     plan = pack_plan(
-        {"event": "kept", "pid": os.getpid()},
+        protocol.kept(os.getpid()),
         limit=request["timeout"],
         head_bytes=spec["headBytes"],
         cap_bytes=spec["capBytes"],

@@ -17,18 +17,16 @@ import struct
 import time
 
 from nacre.warden import children, marks
+from nacre.warden.protocol import KILL_SECONDS, READ_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nacre.warden.kept_job import Job
-    from nacre.warden.protocol import Message
+    from nacre.warden.messages import Facts
 
-READ_BYTES = 256 * 1024
 # Between two looks for processes that were forked while the others were asked to end, and while they are killed.
 ASK_ROUND_SECONDS = 0.05
 KILL_ROUND_SECONDS = 0.005
-# How long SIGKILL may take before the job is reported as stopped with processes left.
-KILL_SECONDS = 0.75
 # How long the status of a process that has ended may take to arrive: until its parent has collected it.
 STATUS_SECONDS = 1.0
 STATUS_ROUND_SECONDS = 0.005
@@ -252,13 +250,16 @@ class Keeper:
         """
         return os.getppid() != self._runner and not self._told and self._status in (None, signal.SIGKILL)
 
-    def _facts(self) -> Message:
-        facts: Message = {"pid": self._leader, "why": self._why, "forced": self._killed}
+    def _facts(self) -> Facts:
+        facts: Facts = {"pid": self._leader, "why": self._why, "forced": self._killed}
         if self._why is None and self._ended_with_runner():
             facts["why"] = "runner killed"
         elif self._status is not None:
             code = os.waitstatus_to_exitcode(self._status)
-            facts |= {"code": code} if code >= 0 else {"signal": -code}
+            if code >= 0:
+                facts["code"] = code
+            else:
+                facts["signal"] = -code
         return facts
 
     # Its output.

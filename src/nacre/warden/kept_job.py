@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from nacre.output.redaction.redactor import Redactor
+    from nacre.warden.messages import Facts, JobSpec
     from nacre.warden.record import Record
 
 FALLOC_FL_KEEP_SIZE = 1
@@ -115,7 +116,7 @@ def open_output(path: str) -> int:
     return record.open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
 
-def hidden_forms(spec: Record) -> list[tuple[str, bytes]]:
+def hidden_forms(spec: JobSpec) -> list[tuple[str, bytes]]:
     """The values that a job's output must not show, by name."""
     return [(name, form.encode("latin-1")) for name, form in spec.get("hidden", ())]
 
@@ -123,7 +124,7 @@ def hidden_forms(spec: Record) -> list[tuple[str, bytes]]:
 class Job:
     """A kept command's directory: lock, record and output, from the moment of keeping to the final status."""
 
-    def __init__(self, spec: Record, *, lock: int, claim: int, output: JobOutput) -> None:
+    def __init__(self, spec: JobSpec, *, lock: int, claim: int, output: JobOutput) -> None:
         self.directory: str = spec["directory"]
         self.record: Record = spec["record"]
         self.output = output
@@ -131,7 +132,7 @@ class Job:
         self.claim = claim
 
     @classmethod
-    def open(cls, spec: Record) -> Self:
+    def open(cls, spec: JobSpec) -> Self:
         lock = record.lock(spec["directory"])
         claim = -1
         try:
@@ -174,7 +175,7 @@ class Job:
             "outputFile": os.path.join(self.directory, record.OUTPUT),
         }
 
-    def finished(self, facts: Record) -> None:
+    def finished(self, facts: Facts) -> None:
         """Write the final status, then what follows from it; neither changes afterwards.
 
         What cannot be written is left to the next nacre that reads the record: a runner has nobody to tell, and
@@ -203,11 +204,11 @@ class Job:
             os.close(self.claim)
 
 
-def final_state(facts: Record, *, producer: int | None = None) -> Record:
+def final_state(facts: Facts, *, producer: int | None = None) -> Record:
     """A job's final state from the facts of its end; with `producer` the status is that stage's."""
     if producer is not None and facts["why"] is None and "code" in facts:
         code, stages = producers_status(facts.get("stages", ()), facts["code"], producer=producer)
-        facts = facts | {"code": code, "stages": list(stages)}
+        facts = {**facts, "code": code, "stages": list(stages)}
     common = {"exitCode": None, "signal": None, "signalName": None, "stages": facts.get("stages", [])}
     if facts["why"] == "timeout":
         return common | {"state": "timed_out"}

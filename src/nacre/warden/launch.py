@@ -10,18 +10,18 @@ from __future__ import annotations
 import fcntl
 import os
 
+from nacre.warden import protocol
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nacre.warden.protocol import Message
+    from nacre.warden.messages import Message, Script, Shell
 
     FileAction = tuple[int, int, int] | tuple[int, int, str, int, int]
 
 # Linux: MAX_ARG_STRLEN is 32 pages including the final NUL (131,071 bytes run, 131,072 give E2BIG).
 MAX_ARGUMENT_BYTES = 131_071
-# Above what scripts use by convention (3-9), bash for itself (10 up) and process substitution (63 down).
-LOWEST_FD = 100
 # What stands in a prologue before a command that prints a note.
 NOTES_MARK = "@notes@"
 # The first line of the file for notes.
@@ -55,7 +55,7 @@ class Launch:
             self.notes_fd = None
 
 
-def file_actions(launch: Launch, writers: list[int], request: Message) -> list[FileAction]:
+def file_actions(launch: Launch, writers: list[int], request: Shell) -> list[FileAction]:
     """What the child does with descriptors before the exec, in the terms of posix_spawn."""
     stdin = request["stdin"]
     actions: list[FileAction] = [
@@ -72,12 +72,13 @@ def file_actions(launch: Launch, writers: list[int], request: Message) -> list[F
 
 def received_environment(request: Message, known: dict[bytes, bytes]) -> dict[bytes, bytes]:
     """The environment that a request brings, or the one that was known before it."""
-    if "env" not in request:
+    env = request.get("env")
+    if not isinstance(env, dict):
         return known
-    return {os.fsencode(name): os.fsencode(value) for name, value in request["env"].items()}
+    return {os.fsencode(name): os.fsencode(value) for name, value in env.items()}
 
 
-def environment(launch: Launch, env: Mapping[bytes, bytes], request: Message) -> dict[bytes, bytes]:
+def environment(launch: Launch, env: Mapping[bytes, bytes], request: Shell) -> dict[bytes, bytes]:
     full = dict(env)
     if request["namesCwd"]:
         full[b"PWD"] = os.fsencode(request["cwd"])
@@ -86,7 +87,7 @@ def environment(launch: Launch, env: Mapping[bytes, bytes], request: Message) ->
     return full
 
 
-def prepare_request(request: Message) -> Launch:
+def prepare_request(request: Script) -> Launch:
     """Build the launch that a request asks for; raises OSError when no descriptor can be had."""
     return prepare(
         request["shell"],
@@ -208,7 +209,7 @@ def text_fd(text: str) -> int:
         low, path = tempfile.mkstemp(prefix="nacre-script-")
         os.unlink(path)
     try:
-        high = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, LOWEST_FD)
+        high = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, protocol.LOWEST_FD)
     finally:
         os.close(low)
     try:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import os
 import stat
 
+from nacre.warden import protocol
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nacre.warden.protocol import Message
+    from nacre.warden.messages import Look, Looked
 
 MARKS = (".git", "nacre.toml")
 
 
-def answer(question: Message) -> Message:
+def answer(question: Look) -> Looked:
     """The answer to a request; it may take as long as the file system takes."""
-    path: str = question["path"]
-    found = project_of(path) if question["what"] == "project" else stamp_of(path)
-    return {"event": "looked", "found": found}
+    path = question["path"]
+    return protocol.looked(project_of(path) if question["what"] == "project" else stamp_of(path))
 
 
 def project_of(directory: str) -> str:

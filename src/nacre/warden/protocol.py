@@ -1,7 +1,9 @@
-"""Frames between the near side and the far side: four bytes of length, then one JSON object.
+"""The language between the near and the far side: every message, every constant that both share, and the encoding.
 
-Sans-IO: bytes in, messages out. Descriptors travel beside the frame that names their number; whoever owns the socket
-collects them. ensure_ascii keeps undecodable bytes (lone surrogates) intact on the way through.
+A frame is four bytes of length and one JSON object. A request (near to far) has `op` as its first key, an event (far to
+near) has `event`. Descriptors travel beside the frame whose `fds` counts them. Sans-IO: bytes in, messages out.
+
+The functions below are the only place that builds a message; `messages` has the types.
 """
 
 from __future__ import annotations
@@ -11,18 +13,213 @@ import struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+    from collections.abc import Iterator, Mapping
+    from typing import Any, Literal
 
-    Message = dict[str, Any]
+    from nacre.warden.messages import (
+        Bye,
+        Event,
+        Exited,
+        Facts,
+        Failed,
+        Go,
+        JobSpec,
+        Keep,
+        Kept,
+        Living,
+        Look,
+        Looked,
+        Message,
+        Move,
+        Parted,
+        Plain,
+        Request,
+        Run,
+        Signal,
+        Spare,
+        Started,
+        StartJob,
+        Stop,
+        Survivors,
+        WaitSession,
+        WaitSpare,
+    )
 
+# After the shell's exit: this much silence, or this long in all, ends the reading of its pipes.
+SILENCE_SECONDS = 0.25
+DRAIN_SECONDS = 2.0
+# How long SIGKILL may take before the processes are reported as impossible to kill (state D).
+KILL_SECONDS = 0.75
+# A runner without a request ends after this time; the near side uses it only well before, so that no request is lost.
+IDLE_SECONDS = 30.0
+IDLE_USABLE_SECONDS = 25.0
+# The same for a waiting shell without a script.
+SPARE_SECONDS = 30.0
+SPARE_USABLE_SECONDS = 20.0
+# One read of a command's pipe, which stays in the processor's cache on its way, and of a socket.
+READ_BYTES = 256 * 1024
+RECEIVE_BYTES = 64 * 1024
 # A request carries a script and an environment; far above any real one, far below what would exhaust memory.
 MAX_FRAME_BYTES = 64 * 1024 * 1024
+# Descriptors of one frame: two streams, each with both ends, are the most.
+MAX_FDS = 16
+# Descriptors for the shell start here: scripts use 3-9, bash 10 and up, process substitution 63 and down.
+LOWEST_FD = 100
+# A waiting shell is woken on this socket, and takes its script from this file.
+GO_FD, TEXT_FD = 110, 111
 
-# The first word of the warden on its socket: which processes the guardian and the zygote are.
+# The first bytes of the warden on its socket: the pids of the guardian and the zygote.
 READY = struct.Struct("=ii")
 
+# Requests.
+
+
+def run(
+    *,
+    script: str,
+    shell: str,
+    cwd: str,
+    names_cwd: bool,
+    bash_env: str | None,
+    prologue: str,
+    stages: bool,
+    outputs: int,
+    side: int | None,
+    stdin: str | None,
+    timeout: float | None,
+    grace: float,
+    outlives: bool = False,
+) -> Run:
+    request: Run = {
+        "op": "run",
+        "script": script,
+        "shell": shell,
+        "cwd": cwd,
+        "namesCwd": names_cwd,
+        "bashEnv": bash_env,
+        "prologue": prologue,
+        "stages": stages,
+        "outputs": outputs,
+        "stdin": stdin,
+        "timeout": timeout,
+        "grace": grace,
+    }
+    if side is not None:
+        request["side"] = side
+    if outlives:
+        request["outlives"] = True
+    return request
+
+
+def start_job(command: Run, job: JobSpec) -> StartJob:
+    """A command that is a job from its start."""
+    return {**command, "op": "job", "job": job}  # type: ignore[typeddict-unknown-key]
+
+
+def wait_spare(*, shell: str, cwd: str, names_cwd: bool, outputs: int) -> WaitSpare:
+    return {"op": "spare", "shell": shell, "cwd": cwd, "namesCwd": names_cwd, "outputs": outputs, "stdin": None}
+
+
+def wait_session(*, script: str, shell: str, cwd: str, names_cwd: bool, side: int) -> WaitSession:
+    return {
+        "op": "session",
+        "script": script,
+        "shell": shell,
+        "cwd": cwd,
+        "namesCwd": names_cwd,
+        "bashEnv": None,
+        "prologue": "",
+        "stages": False,
+        "outputs": 1,
+        "side": side,
+        "stdin": None,
+    }
+
+
+def go(*, timeout: float | None, grace: float, elapsed: float) -> Go:
+    return {"op": "go", "timeout": timeout, "grace": grace, "elapsed": elapsed}
+
+
+def stop(grace: float) -> Stop:
+    return {"op": "stop", "grace": grace}
+
+
+def send_signal(number: int) -> Signal:
+    return {"op": "signal", "number": int(number)}
+
+
+def keep(*, fds: int, aside: int, grace: float, job: JobSpec | None, adopt: int | None, apart: bool) -> Keep:
+    return {"op": "keep", "fds": fds, "aside": aside, "grace": grace, "job": job, "adopt": adopt, "apart": apart}
+
+
+def look(what: Literal["project", "stamp"], path: str) -> Look:
+    return {"op": "look", "fds": 0, "what": what, "path": path}
+
+
+MOVE: Move = {"op": "move", "fds": 1}
+REST: Plain = {"op": "rest"}
+PART: Plain = {"op": "part"}
+NAME_SURVIVORS: Plain = {"op": "survivors"}
+FORK: Plain = {"op": "fork"}
+
+
+def addressed(request: Request, *, fds: int, env: Mapping[str, str] | None) -> Request:
+    """The request as it is sent: with the number of its descriptors, and an environment that the receiver lacks."""
+    message = {**request, "fds": fds}
+    if env is not None:
+        message["env"] = dict(env)
+    return message  # type: ignore[return-value]
+
+
+# Events.
+
+
+def exited(facts: Facts, *, left: bool) -> Exited:
+    return {"event": "exited", "left": left, **facts}
+
+
+def started(pid: int) -> Started:
+    return {"event": "started", "pid": pid}
+
+
+def kept(pid: int, error: OSError | None = None) -> Kept:
+    return {"event": "kept", "pid": pid} if error is None else {"event": "kept", "pid": pid, "error": words_of(error)}
+
+
+def survivors(found: list[Living], *, stays: bool) -> Survivors:
+    return {"event": "survivors", "left": bool(found), "survivors": found, "stays": stays}
+
+
+def parted(mark: int | None) -> Parted:
+    return {"event": "parted", "mark": mark}
+
+
+def failed(step: str, error: Exception) -> Failed:
+    number = error.errno if isinstance(error, OSError) else None
+    return {"event": "failed", "step": step, "errno": number, "reason": str(error)}
+
+
+def spare(*, pid: int, at: int, notes: int) -> Spare:
+    return {"event": "spare", "pid": pid, "at": at, "notes": notes}
+
+
+def looked(found: str | int | None) -> Looked:
+    return {"event": "looked", "found": found}
+
+
+BYE: Bye = {"event": "bye"}
+
+
+def words_of(error: OSError) -> str:
+    """The reason of a failure, without the path."""
+    return error.strerror or str(error)
+
+
+# Encoding.
+
 _encode = json.JSONEncoder(separators=(",", ":")).encode
+# Requests that begin something new: a command, a look, the service of another caller.
+_BEGINNINGS = tuple(f'{{"op":"{op}",'.encode("ascii") for op in ("run", "job", "spare", "session", "look", "move"))
 
 
 class FrameError(ValueError):
@@ -30,6 +227,7 @@ class FrameError(ValueError):
 
 
 def frame(message: Message) -> bytes:
+    # ASCII keeps undecodable bytes, which are lone surrogates in Python, intact.
     body = _encode(message).encode("ascii")
     return len(body).to_bytes(4, "big") + body
 
@@ -40,40 +238,48 @@ def plain_end(pid: int, code: int) -> bytes:
     return len(body).to_bytes(4, "big") + body
 
 
-def decode(body: bytes) -> Message:
+def starts_job(body: bytes) -> bool:
+    """Whether a frame asks for the start of a job, told without decoding it."""
+    return body.startswith(b'{"op":"job",')
+
+
+def begins(body: bytes) -> bool:
+    """Whether a frame begins something new, told without decoding it."""
+    return body.startswith(_BEGINNINGS)
+
+
+def request_in(body: bytes) -> Request:
+    return _decode(body, "op")  # type: ignore[return-value]
+
+
+def event_in(body: bytes) -> Event:
+    return _decode(body, "event")  # type: ignore[return-value]
+
+
+def _decode(body: bytes, kind: str) -> dict[str, Any]:
     try:
         # As text: given bytes, `json` first guesses which encoding they have.
         message = json.loads(body.decode())
     except (ValueError, RecursionError) as error:
         raise FrameError(f"a frame is not JSON: {error}") from error
-    if not isinstance(message, dict):
-        raise FrameError("a frame is not a JSON object")
+    if not isinstance(message, dict) or not isinstance(message.get(kind), str):
+        raise FrameError(f"a frame is not a JSON object with {kind!r}")
     return message
 
 
-def starts_job(body: bytes) -> bool:
-    """Whether a frame asks for the start of a job, told without decoding it: the operation comes first."""
-    return body.startswith(b'{"op":"job",')
-
-
-def begins(body: bytes) -> bool:
-    """Whether a frame begins something new: a command, a job, a look, or the service of another caller."""
-    return body.startswith((b'{"op":"run",', b'{"op":"job",', b'{"op":"look",', b'{"op":"move",'))
-
-
-class Frames:
-    """Collects bytes and gives back whole messages."""
+class FrameReader:
+    """Collects bytes and gives back whole frames."""
 
     __slots__ = ("_held",)
 
     def __init__(self) -> None:
         self._held = b""
 
-    def feed(self, data: bytes) -> list[Message]:
-        return [decode(body) for body in self.cut(data)]
+    def events(self, data: bytes) -> list[Event]:
+        return [event_in(body) for body in self.bodies(data)]
 
-    def cut(self, data: bytes) -> Iterator[bytes]:
-        """The bodies of the whole frames, not decoded: one by one, so that the first that is wrong is refused first."""
+    def bodies(self, data: bytes) -> Iterator[bytes]:
+        """The bodies of whole frames, one by one, so that the first that is wrong is refused first."""
         held = self._held + data if self._held else data
         at = 0
         while len(held) - at >= 4:

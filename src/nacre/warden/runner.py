@@ -19,10 +19,7 @@ from nacre.warden.supervisor import Execution
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nacre.warden.protocol import Message
-
-# An unused runner goes away by itself; the caller then asks for a new one.
-IDLE_SECONDS = 30.0
+    from nacre.warden.messages import Request, StartJob
 
 
 class First:
@@ -43,13 +40,16 @@ class First:
         self.unread: bytes | None = None
         """A request that is read by the runner itself."""
 
-    def ask(self, request: Message, body: bytes, fds: list[int]) -> bool:
+    def read_later(self, body: bytes, fds: list[int]) -> None:
+        """Take a first request that the runner reads: the child that becomes a job's shell, and a look may hang."""
+        self.unread = body
+        self.channel.keep_fds(fds)
+
+    def ask(self, request: Request, body: bytes, fds: list[int]) -> bool:
         """Take its first request; False when that cannot be started, and the caller was told."""
-        if request["op"] in ("job", "look"):
-            # A job is read by the child that becomes its shell, and a look may take for ever.
-            self.unread = body
-            self.channel.keep_fds(fds)
-        elif request["op"] == "run":
+        if request["op"] == "job" or request["op"] == "look":
+            self.read_later(body, fds)
+        elif request["op"] == "run" or request["op"] == "spare" or request["op"] == "session":
             self.execution = Execution(self.channel, self.wakeup, self.memory)
             return self.execution.prepare(request, fds, self.env)
         return True
@@ -83,33 +83,33 @@ def serve(first: First) -> None:
             if protocol.starts_job(body):
                 watch = JobWatch(channel)
                 runs = _watch(watch, wakeup, env, body, channel.take_fds())
-                message = protocol.decode(body)
+                message: StartJob = protocol.request_in(body)  # type: ignore[assignment]
                 env = received_environment(message, env)
                 last = Execution(channel, wakeup, memory)
                 if runs and not _take_over(last, message, watch):
                     return
                 continue
-            message, fds = channel.decode(body)
-            if message["op"] == "run":
-                env = received_environment(message, env)
+            request, fds = channel.decode(body)
+            if request["op"] == "run" or request["op"] == "spare" or request["op"] == "session":
+                env = received_environment(request, env)
                 last = Execution(channel, wakeup, memory)
-                if last.prepare(message, fds, env) and not _execute(last):
+                if last.prepare(request, fds, env) and not _execute(last):
                     return
                 bodies = last.following + bodies
-            elif message["op"] == "move":
+            elif request["op"] == "move":
                 # The caller has no use for this runner, and another waits for one.
                 idle.unregister(channel.sock)
                 channel = channel.moved_to(socket.socket(fileno=fds[0]))
                 idle.register(channel.sock, select.POLLIN)
                 last = None
-            elif message["op"] == "look":
-                channel.send(path_lookup.answer(message))
-            elif message["op"] == "keep" and last is not None:
-                last.keep_late(message, fds)
+            elif request["op"] == "look":
+                channel.send(path_lookup.answer(request))
+            elif request["op"] == "keep" and last is not None:
+                last.keep_late(request, fds)
             else:
-                _answer_late(channel, message, fds)
-        if not idle.poll(IDLE_SECONDS * 1000):
-            channel.send({"event": "bye"})
+                _answer_late(channel, request, fds)
+        if not idle.poll(protocol.IDLE_SECONDS * 1000):
+            channel.send(protocol.BYE)
             return
         bodies = channel.frames()
         if not channel.open:
@@ -156,7 +156,7 @@ def _watch(watch: JobWatch, wakeup: int, env: dict[bytes, bytes], body: bytes, f
     return False
 
 
-def _take_over(execution: Execution, request: Message, watch: JobWatch) -> bool:
+def _take_over(execution: Execution, request: StartJob, watch: JobWatch) -> bool:
     global _current
     _current = execution
     execution.take_over(request, watch)
@@ -165,9 +165,9 @@ def _take_over(execution: Execution, request: Message, watch: JobWatch) -> bool:
     return usable
 
 
-def _answer_late(channel: Channel, message: Message, fds: list[int]) -> None:
+def _answer_late(channel: Channel, request: Request, fds: list[int]) -> None:
     """A word about a command of which nothing is left any more."""
     for fd in fds:
         os.close(fd)
-    if message["op"] == "survivors":
-        channel.send({"event": "survivors", "left": False, "survivors": []})
+    if request["op"] == "survivors":
+        channel.send(protocol.survivors([], stays=False))

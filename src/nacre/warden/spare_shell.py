@@ -12,13 +12,12 @@ from __future__ import annotations
 import os
 
 from nacre.warden import launch
+from nacre.warden.protocol import GO_FD, TEXT_FD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Where it is told to go, and finds what to do before its script.
-GO_FD, TEXT_FD = 110, 111
 # The variable that keeps the room, and later the text; it is gone when the script begins.
 ROOM = "__nacre_room"
 # More than nearly any script; a longer one starts its own shell.

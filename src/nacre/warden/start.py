@@ -11,7 +11,7 @@ import functools
 import os
 import signal
 
-from nacre.warden import children, launch, spare_shell
+from nacre.warden import children, launch, protocol, spare_shell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from nacre.warden.channel import Channel
-    from nacre.warden.protocol import Message
+    from nacre.warden.messages import Run, StartJob, WaitSession, WaitSpare
+
+    Startable = Run | StartJob | WaitSpare | WaitSession
 
 
 class Start:
@@ -27,7 +29,7 @@ class Start:
 
     __slots__ = ("_actions", "_channel", "_env", "_fds", "_launch", "_scripts", "_socket", "leader", "request")
 
-    def __init__(self, channel: Channel, request: Message, fds: list[int], env: dict[bytes, bytes]) -> None:
+    def __init__(self, channel: Channel, request: Startable, fds: list[int], env: dict[bytes, bytes]) -> None:
         self.request = request
         self.leader = 0
         self._channel = channel
@@ -42,7 +44,7 @@ class Start:
         """The caller's end of the socket to a session's shell, held so that the shell never writes to nobody."""
 
     @classmethod
-    def over(cls, channel: Channel, request: Message, leader: int, notes_fd: int | None) -> Start:
+    def over(cls, channel: Channel, request: StartJob, leader: int, notes_fd: int | None) -> Start:
         """That of a shell which somebody else has started."""
         start = cls(channel, request, [], {})
         start.leader = leader
@@ -52,7 +54,7 @@ class Start:
 
     @property
     def is_spare(self) -> bool:
-        return "spare" in self.request
+        return self.request["op"] == "spare"
 
     @property
     def outlives(self) -> bool:
@@ -61,7 +63,7 @@ class Start:
 
     @property
     def _is_session(self) -> bool:
-        return "session" in self.request
+        return self.request["op"] == "session"
 
     @property
     def waits(self) -> bool:
@@ -73,7 +75,9 @@ class Start:
         request = self.request
         try:
             prepared = self._launch = (
-                spare_shell.prepare(request["shell"], self._env) if self.is_spare else launch.prepare_request(request)
+                spare_shell.prepare(request["shell"], self._env)
+                if request["op"] == "spare"
+                else launch.prepare_request(request)
             )
         except (OSError, ValueError) as error:
             self._failed("descriptors", error)
@@ -83,8 +87,8 @@ class Start:
         if self.waits:
             go, text, *_ = self._ends()
             self._actions += [
-                (os.POSIX_SPAWN_DUP2, go, spare_shell.GO_FD),
-                (os.POSIX_SPAWN_DUP2, text, spare_shell.TEXT_FD),
+                (os.POSIX_SPAWN_DUP2, go, protocol.GO_FD),
+                (os.POSIX_SPAWN_DUP2, text, protocol.TEXT_FD),
             ]
         if self.is_spare:
             # The first variable lies right behind the arguments.
@@ -166,16 +170,14 @@ class Start:
             os.waitpid(self.leader, 0)
             raise
         try:
-            told = {"event": "spare", "pid": self.leader, "at": at, "notes": prepared.inherited[0]}
-            self._channel.send(told, handles)
+            self._channel.send(protocol.spare(pid=self.leader, at=at, notes=prepared.inherited[0]), handles)
         finally:
             for fd in handles[:-1]:
                 os.close(fd)
 
     def _failed(self, step: str, error: OSError | ValueError) -> None:
         self.close()
-        number = error.errno if isinstance(error, OSError) else None
-        self._channel.send({"event": "failed", "step": step, "errno": number, "reason": str(error)})
+        self._channel.send(protocol.failed(step, error))
 
     @property
     def has_notes(self) -> bool:
@@ -213,13 +215,13 @@ def become_shell(prepared: launch.Launch, actions: list[launch.FileAction], env:
     for number in ignored_signals():
         signal.signal(number, signal.SIG_DFL)
     for action in actions:
-        match action:
-            case (os.POSIX_SPAWN_OPEN, fd, path, flags, mode):
-                os.dup2(os.open(path, flags, mode), fd)
-            case (os.POSIX_SPAWN_DUP2, fd, same) if fd == same:
-                os.set_inheritable(fd, True)  # noqa: FBT003 - positional in the library
-            case (os.POSIX_SPAWN_DUP2, fd, other):
-                os.dup2(fd, other)
+        if len(action) == 5:
+            _, fd, path, flags, mode = action
+            os.dup2(os.open(path, flags, mode), fd)
+        elif action[1] == action[2]:
+            os.set_inheritable(action[1], True)  # noqa: FBT003 - positional in the library
+        else:
+            os.dup2(action[1], action[2])
     os.execve(prepared.path, prepared.argv, env)
 
 

@@ -18,6 +18,7 @@ from nacre.warden.channel import Channel
 from nacre.warden.keeper import STATUS, Keeper
 from nacre.warden.kept_job import Job
 from nacre.warden.memory import MemoryWatch
+from nacre.warden.protocol import DRAIN_SECONDS, KILL_SECONDS, READ_BYTES, SILENCE_SECONDS, SPARE_SECONDS
 from nacre.warden.record import STOP_SIGNAL
 from nacre.warden.start import Start
 
@@ -27,22 +28,15 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from nacre.warden.job_runner import JobWatch
-    from nacre.warden.protocol import Message
+    from nacre.warden.messages import Facts, Go, Keep, Request, StartJob
+    from nacre.warden.start import Startable
 
 # A command that lives this long is announced, so that its caller knows the pid if the runner should die.
 ANNOUNCE_SECONDS = 0.05
-# How long SIGKILL may take before the processes are reported as impossible to kill (state D).
-KILL_SECONDS = 0.75
 # Children forked during the kill are found by looking again; so are those forked while the others were asked to end.
 KILL_ROUND_SECONDS = 0.005
 KILL_ROUNDS = 20
 ASK_ROUND_SECONDS = 0.05
-# After the shell's exit: this much silence, or this long in all, ends the reading of a kept command's pipe.
-SILENCE_SECONDS = 0.25
-DRAIN_SECONDS = 2.0
-READ_BYTES = 256 * 1024
-# A shell that was started in advance and that nobody uses goes away.
-SPARE_SECONDS = 30.0
 _CHILD_ENDED = (signal.SIGCHLD,)
 # From here on a code may tell of a signal, and of a reason for it.
 SIGNAL_BASE = 128
@@ -87,7 +81,7 @@ class Execution:
         self._killed = False
         self._reported = False
         """Whether the caller has heard of the end."""
-        self._told: Message = {}
+        self._told: Facts | None = None
         """What it has heard."""
         self._named: dict[int, int | None] = {}
         """The survivors that the caller has heard of, and their statuses once they have ended."""
@@ -111,7 +105,7 @@ class Execution:
 
     # Starting.
 
-    def prepare(self, request: Message, fds: list[int], env: dict[bytes, bytes]) -> bool:
+    def prepare(self, request: Startable, fds: list[int], env: dict[bytes, bytes]) -> bool:
         """Make ready what the start needs; False when that failed, and the caller was told."""
         self._start = Start(self._channel, request, fds, env)
         return self._start.prepare()
@@ -127,10 +121,11 @@ class Execution:
         if start.waits:
             self._spare_until = now + SPARE_SECONDS if start.is_spare else None
             return True
-        limit = start.request["timeout"]
-        self._deadline = None if limit is None else now + limit
-        self._announce_at = now + ANNOUNCE_SECONDS
-        self._grace = start.request["grace"]
+        if start.request["op"] == "run":
+            limit = start.request["timeout"]
+            self._deadline = None if limit is None else now + limit
+            self._announce_at = now + ANNOUNCE_SECONDS
+            self._grace = start.request["grace"]
         return True
 
     def discard(self) -> None:
@@ -142,7 +137,7 @@ class Execution:
             os.close(self._first_pipe)
             self._first_pipe = -1
 
-    def take_over(self, request: Message, watch: JobWatch) -> None:
+    def take_over(self, request: StartJob, watch: JobWatch) -> None:
         """Go on with a job from the moment when more than output comes from it."""
         self._leader = self._group = watch.leader
         self._start = Start.over(self._channel, request, watch.leader, watch.notes_fd)
@@ -304,7 +299,7 @@ class Execution:
         now = time.monotonic()
         if self._announce_at is not None and now >= self._announce_at:
             self._announce_at = None
-            self._channel.send({"event": "started", "pid": self._leader})
+            self._channel.send(protocol.started(self._leader))
         if self._spare_until is not None and now >= self._spare_until:
             self._spare_until = None
             self._stop("idle")
@@ -404,18 +399,22 @@ class Execution:
         except (ProcessLookupError, PermissionError):
             pass  # no member left that may be signalled; whatever is left is found in the tree
 
-    def _facts(self) -> Message:
-        facts: Message = {"pid": self._leader, "why": self._why, "forced": self._killed}
+    def _facts(self) -> Facts:
+        facts: Facts = {"pid": self._leader, "why": self._why, "forced": self._killed}
         if self._given:
             # This runner stays with what it keeps, and can serve no other command.
             facts["stays"] = True
         if self._status is not None:
             code = os.waitstatus_to_exitcode(self._status)
-            facts |= {"code": code} if code >= 0 else {"signal": -code}
+            if code >= 0:
+                facts["code"] = code
+            else:
+                facts["signal"] = -code
             if code in (-signal.SIGKILL, 128 + signal.SIGKILL) and self._memory.killed_since():
                 facts["outOfMemory"] = True
         if self._start is not None and (notes := self._start.notes()) is not None:
-            facts |= {"stages": notes.stages, "refused": notes.refused}
+            facts["stages"] = notes.stages
+            facts["refused"] = notes.refused
         if self._why is not None and self._left:
             facts["unkillable"] = [
                 {"pid": pid, "state": children.state(pid), "argv": children.command_line(pid)}
@@ -433,7 +432,7 @@ class Execution:
             # The files are the truth about a job; the caller may be gone long since.
             self._job.finished(facts)
             self._job = None
-        self._channel.send({"event": "exited", "left": self._left, **facts})
+        self._channel.send(protocol.exited(facts, left=self._left))
 
     # The caller's words.
 
@@ -448,29 +447,28 @@ class Execution:
         if self._job is None and not self._reported and not (self._start is not None and self._start.outlives):
             self._stop("caller gone")
 
-    def _obey(self, message: Message, fds: list[int]) -> None:
-        match message["op"]:
-            case "go":
-                self._go(message)
-            case "rest":
-                # The turn of a session has ended, and its limits with it.
-                self._deadline = None
-                self._grace = 0.0
-            case "stop":
-                self._grace = message.get("grace", self._grace)
-                self._stop("stop")
-            case "signal":
-                self._signal(message["number"])
-            case "survivors":
-                self._name_survivors()
-            case "part":
-                self._part()
-            case "keep" if message.get("apart"):
-                self._keep_apart(message, fds)
-            case "keep":
-                self._keep(message, fds)
+    def _obey(self, request: Request, fds: list[int]) -> None:
+        if request["op"] == "go":
+            self._go(request)
+        elif request["op"] == "rest":
+            # The turn of a session has ended, and its limits with it.
+            self._deadline = None
+            self._grace = 0.0
+        elif request["op"] == "stop":
+            self._grace = request["grace"]
+            self._stop("stop")
+        elif request["op"] == "signal":
+            self._signal(request["number"])
+        elif request["op"] == "survivors":
+            self._name_survivors()
+        elif request["op"] == "part":
+            self._part()
+        elif request["op"] == "keep" and request["apart"]:
+            self._keep_apart(request, fds)
+        elif request["op"] == "keep":
+            self._keep(request, fds)
 
-    def _go(self, message: Message) -> None:
+    def _go(self, message: Go) -> None:
         """A waiting shell is in use, and has been for a moment: from now on its limits are kept here."""
         self._spare_until = None
         self._grace = message["grace"]
@@ -485,9 +483,8 @@ class Execution:
         shell = self._leader if self._status is None else 0
         own = set(self._own())
         found = [one for one in children.survivors(os.getpid()) if one["pid"] in own and one["pid"] != shell]
-        self._named = {int(str(one["pid"])): None for one in found}
-        answer = {"event": "survivors", "left": bool(found), "survivors": found, "stays": self._stays}
-        self._channel.send(answer)
+        self._named = {one["pid"]: None for one in found}
+        self._channel.send(protocol.survivors(found, stays=self._stays))
 
     def _part(self) -> None:
         """Tell from now on what the session's shell starts from what it has left running."""
@@ -495,16 +492,16 @@ class Execution:
             self._left_mark = marks.renew(self._leader)
         except OSError:
             self._left_mark = None  # the caller then has the shell end, as everything below is one command's
-        self._channel.send({"event": "parted", "mark": self._left_mark})
+        self._channel.send(protocol.parted(self._left_mark))
 
-    def _keep_apart(self, message: Message, fds: list[int]) -> None:
+    def _keep_apart(self, message: Keep, fds: list[int]) -> None:
         """Give what a turn has left to a keeper of its own, and go on with the shell."""
         mark = self._left_mark
         job: Job | None = None
         try:
             if mark is None:
                 raise ProcessLookupError("nothing was left")
-            if message.get("job") is not None:
+            if message["job"] is not None:
                 job = Job.open(message["job"])
             near, far = socket.socketpair()
             if self._first_pipe < 0 and fds:
@@ -513,8 +510,7 @@ class Execution:
         except OSError as error:
             for fd in fds if job is None else (*fds, *job.fds):
                 os.close(fd)
-            reason = os.strerror(error.errno) if error.errno else str(error)
-            self._channel.send({"event": "kept", "pid": self._leader, "error": reason})
+            self._channel.send(protocol.kept(self._leader, error))
             return
         if child == 0:
             self._become_keeper(mark, message, job, fds, far)
@@ -527,22 +523,22 @@ class Execution:
             os.close(fd)
 
     def _become_keeper(
-        self, mark: int, message: Message, job: Job | None, fds: list[int], link: socket.socket
+        self, mark: int, message: Keep, job: Job | None, fds: list[int], link: socket.socket
     ) -> NoReturn:
         """In the child: follow what is left to its end, with nothing in hand that belongs to the session."""
         status = 1
         try:
             keeper = self._keeper = Keeper(mark, message["grace"], link, shell=self._leader)
-            adopted: int | None = message.get("adopt")
+            adopted = message["adopt"]
             leader = keeper.follow(adopted, None if adopted is None else self._named.get(adopted))
-            answer: Message = {"event": "kept", "pid": leader}
+            answer = protocol.kept(leader)
             if job is not None:
                 try:
                     job.started(leader, runner=os.getpid())
                 except OSError as error:
                     job = None
-                    answer["error"] = os.strerror(error.errno) if error.errno else str(error)
-            keeper.keep(job, fds, aside=message.get("aside", 0))
+                    answer = protocol.kept(leader, error)
+            keeper.keep(job, fds, aside=message["aside"])
             self._channel.send(answer)
             keeper.close_all_others()
             keeper.run()
@@ -585,11 +581,11 @@ class Execution:
                 children.signal_process(pid, signal.SIGKILL, parents={me, *below})
             time.sleep(KILL_ROUND_SECONDS)
 
-    def _keep(self, message: Message, fds: list[int]) -> None:
+    def _keep(self, message: Keep, fds: list[int]) -> None:
         """Read the pipes from now on: into a job's file, or away, so that survivors do not die of SIGPIPE."""
-        if message.get("adopt") is not None:
+        if message["adopt"] is not None:
             self._adopt(message["adopt"])
-        if message.get("job") is not None:
+        if message["job"] is not None:
             try:
                 self._job = Job.open(message["job"])
                 self._job.started(self._leader, runner=os.getpid())
@@ -599,13 +595,12 @@ class Execution:
                 self._job = None
                 for fd in fds:
                     os.close(fd)
-                reason = os.strerror(error.errno) if error.errno else str(error)
-                self._channel.send({"event": "kept", "pid": self._leader, "error": reason})
+                self._channel.send(protocol.kept(self._leader, error))
                 self._stop("stop")
                 return
         self._attend(fds)
-        self._aside = set(fds[len(fds) - message.get("aside", 0) :])
-        self._channel.send({"event": "kept", "pid": self._leader})
+        self._aside = set(fds[len(fds) - message["aside"] :])
+        self._channel.send(protocol.kept(self._leader))
 
     def _attend(self, fds: list[int]) -> None:
         for fd in fds:
@@ -613,15 +608,15 @@ class Execution:
             self._readers.append(fd)
             self._poll.register(fd, select.POLLIN)
 
-    def keep_late(self, message: Message, fds: list[int]) -> None:
+    def keep_late(self, message: Keep, fds: list[int]) -> None:
         """Keep a command of which nothing is left: it ended while the word was on its way."""
         facts = self._told
-        if message.get("adopt") is not None:
+        if message["adopt"] is not None:
             self._adopt(message["adopt"])
             facts = self._facts()
-        aside = fds[len(fds) - message.get("aside", 0) :]
+        aside = fds[len(fds) - message["aside"] :]
         try:
-            if message.get("job") is not None:
+            if message["job"] is not None:
                 job = Job.open(message["job"])
                 job.started(self._leader, runner=os.getpid())
                 for fd in fds:
@@ -629,12 +624,12 @@ class Execution:
                     while data := _read_now(fd):
                         if fd not in aside:
                             job.output.feed(data)
-                job.finished(facts)
+                if facts is not None:
+                    job.finished(facts)
         except OSError as error:
-            reason = os.strerror(error.errno) if error.errno else str(error)
-            self._channel.send({"event": "kept", "pid": self._leader, "error": reason})
+            self._channel.send(protocol.kept(self._leader, error))
         else:
-            self._channel.send({"event": "kept", "pid": self._leader})
+            self._channel.send(protocol.kept(self._leader))
         finally:
             for fd in fds:
                 os.close(fd)

@@ -27,7 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-    from nacre.warden.protocol import Message
+    from nacre.warden.messages import Request
 
 
 def main(control_fd: int) -> NoReturn:
@@ -95,13 +95,13 @@ def _fork_job(control: Channel, env: dict[bytes, bytes], body: bytes, fds: list[
             except OSError as error:
                 _refuse(sock, error)
                 os._exit(1)
-            first.ask({"op": "job"}, body, fds[1:])
+            first.read_later(body, fds[1:])
             _become_runner(control, first)
     for fd in fds:
         os.close(fd)
 
 
-def _fork_runner(control: Channel, env: dict[bytes, bytes], message: Message, body: bytes, all_fds: list[int]) -> None:
+def _fork_runner(control: Channel, env: dict[bytes, bytes], message: Request, body: bytes, all_fds: list[int]) -> None:
     """Fork a runner with its first request; one that cannot be is told to whoever asked, and the warden goes on."""
     fd, *fds = all_fds
     sock = socket.socket(fileno=fd)
@@ -145,7 +145,7 @@ def _outlive_caller(control: Channel, guards: int) -> NoReturn:
 
 def _refuse(sock: socket.socket, error: OSError) -> None:
     """Tell whoever asked for a runner why there is none."""
-    Channel(sock).send({"event": "failed", "step": "process", "errno": error.errno, "reason": str(error)})
+    Channel(sock).send(protocol.failed("process", error))
 
 
 def _become_runner(control: Channel, first: runner.First) -> NoReturn:

@@ -17,6 +17,10 @@ from nacre.warden import path_lookup, protocol
 from nacre.warden_client.pool import unsupported_reason, warden
 from nacre.warden_client.runner_link import Link
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nacre.warden.messages import Look
+
 What = Literal["project", "stamp"]
 
 
@@ -33,13 +37,13 @@ async def look(what: What, path: str, seconds: float) -> Any:
     try:
         async with asyncio.timeout(seconds):
             if unsupported_reason() is not None:
-                return await _look_on_thread({"what": what, "path": path})
-            return await _look_afar({"op": "look", "what": what, "path": path})
+                return await _look_on_thread(protocol.look(what, path))
+            return await _look_afar(protocol.look(what, path))
     except (TimeoutError, OSError, EOFError, BackendUnavailableError) as error:
         raise UnansweredError(f"{path} did not answer in time") from error
 
 
-async def _look_afar(question: dict[str, Any]) -> Any:
+async def _look_afar(question: Look) -> Any:
     link = warden.take()
     try:
         link.query(question)
@@ -56,18 +60,18 @@ async def _look_afar(question: dict[str, Any]) -> Any:
 async def _answer(link: Link) -> Any:
     loop = asyncio.get_running_loop()
     answered: asyncio.Future[Any] = loop.create_future()
-    frames = protocol.Frames()
+    frames = protocol.FrameReader()
 
     def hear() -> None:
         if answered.done():
             return
         try:
-            data = link.sock.recv(65536)
+            data = link.sock.recv(protocol.RECEIVE_BYTES)
         except BlockingIOError:
             return
         except OSError:
             data = b""
-        for message in frames.feed(data):
+        for message in frames.events(data):
             if message["event"] == "looked":
                 answered.set_result(message["found"])
                 return
@@ -83,7 +87,7 @@ async def _answer(link: Link) -> Any:
         unwatch(loop, link.sock.fileno())
 
 
-async def _look_on_thread(question: dict[str, Any]) -> Any:
+async def _look_on_thread(question: Look) -> Any:
     """The same where there is no warden."""
     loop = asyncio.get_running_loop()
     answered: asyncio.Future[Any] = loop.create_future()

@@ -17,19 +17,19 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Mapping
-from typing import Any
 
 from nacre import forks
 from nacre.errors import BackendUnavailableError
 from nacre.warden import children, protocol
-from nacre.warden_client.runner_link import NOW, Link, Request, is_quiet
+from nacre.warden.protocol import IDLE_USABLE_SECONDS
+from nacre.warden_client.runner_link import NOW, FirstRequest, Link, is_quiet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import asyncio
 
-# A runner goes away after 30 s without a request; a word that crosses with its last would be lost.
-GOOD_SECONDS = 25.0
+    from nacre.warden.messages import Request
+
 # Idle runners kept for the next call; a burst makes more, which end when they are given back.
 IDLE_RUNNERS = 4
 
@@ -73,7 +73,7 @@ class Warden:
         """The environment that the warden has; a runner has it from there."""
         self._intermediate: subprocess.Popen[bytes] | None = None
         self._idle: list[Link] = []
-        self._waiting: deque[Request] = deque()
+        self._waiting: deque[FirstRequest] = deque()
         """What the warden has not taken yet, oldest first."""
         self._going_on: weakref.WeakSet[asyncio.AbstractEventLoop] = weakref.WeakSet()
         """The loops that try again to send it."""
@@ -102,7 +102,7 @@ class Warden:
 
     def give(self, link: Link, *, since: float | None = None) -> None:
         """Take back the way to a runner that is idle again, or to its own knowledge since then; who waits gets it."""
-        link.good_until = (time.monotonic() if since is None else since) + GOOD_SECONDS
+        link.good_until = (time.monotonic() if since is None else since) + IDLE_USABLE_SECONDS
         with self._lock:
             if self._waiting and self._hand_over(link):
                 return
@@ -116,9 +116,9 @@ class Warden:
             self._start()
         return Link(*socket.socketpair(), self.fork)
 
-    def fork(self, link: Link, words: Mapping[str, Any], fds: list[int], env: Mapping[str, str] | None) -> None:
+    def fork(self, link: Link, words: Request, fds: list[int], env: Mapping[str, str] | None) -> None:
         """Have a runner forked with its first request, now or when the warden has worked off those before."""
-        request = Request(link, words, fds, env)
+        request = FirstRequest(link, words, fds, env)
         loop = _running_loop()
         with self._lock:
             if not self._waiting and not _is_pressed(loop) and self._send(request, 0 if loop is None else NOW):
@@ -138,7 +138,7 @@ class Warden:
         if loop is None:
             self._go_on(None)
 
-    def _send(self, request: Request, flags: int) -> bool:
+    def _send(self, request: FirstRequest, flags: int) -> bool:
         for _ in range(2):
             if self._control is None:
                 self._start()

@@ -6,11 +6,15 @@ import os
 import select
 import socket
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from nacre import forks
 from nacre.warden import protocol
 from nacre.warden.channel import send_fds
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nacre.warden.messages import Look, Request
 
 # Plain numbers: the arithmetic of enums is Python, and slow.
 NOW = int(socket.MSG_DONTWAIT)
@@ -24,9 +28,7 @@ TELL_SECONDS = 1.0
 class Fork(Protocol):
     """Has a runner forked with its first request."""
 
-    def __call__(
-        self, link: Link, words: Mapping[str, Any], fds: list[int], env: Mapping[str, str] | None, /
-    ) -> None: ...
+    def __call__(self, link: Link, words: Request, fds: list[int], env: Mapping[str, str] | None, /) -> None: ...
 
 
 class Link:
@@ -48,22 +50,19 @@ class Link:
         self._ready.register(sock, select.POLLIN)
         forks.hold(self)
 
-    def ask(self, request: Mapping[str, Any], fds: list[int], env: Mapping[str, str]) -> None:
+    def ask(self, request: Request, fds: list[int], env: Mapping[str, str]) -> None:
         """Send a request with its descriptors, and the environment if the runner has another one."""
         if self.far is not None:
             self.env = env
             self.sock.settimeout(0)
             self._fork(self, request, fds, env)
             return
-        message = {**request, "fds": len(fds)}
-        if self.env is not env:
-            message["env"] = dict(env)
-            self.env = env
-        self.tell(message, fds)
+        known, self.env = self.env, env
+        self.tell(protocol.addressed(request, fds=len(fds), env=None if known is env else env), fds)
 
-    def hand_over(self, request: Request) -> bool:
+    def hand_over(self, request: FirstRequest) -> bool:
         """Have an idle runner serve another caller; this way to it ends then. False when that cannot be."""
-        moved = protocol.frame({"op": "move", "fds": 1}) + protocol.frame(request.message(self.env))
+        moved = protocol.frame(protocol.MOVE) + protocol.frame(request.message(self.env))
         if len(moved) > MOVED_BYTES:
             return False
         try:
@@ -73,7 +72,7 @@ class Link:
         self.close()
         return True
 
-    def tell(self, message: Mapping[str, Any], fds: list[int]) -> None:
+    def tell(self, message: Request, fds: list[int]) -> None:
         """Send a whole message with descriptors, however long it is.
 
         Raises:
@@ -92,20 +91,20 @@ class Link:
     def heard(self) -> bytes:
         """What it has said; b"" when that is nothing, or it is gone, which the next to ask finds as well."""
         try:
-            return self.sock.recv(65536, NOW)
+            return self.sock.recv(protocol.RECEIVE_BYTES, NOW)
         except OSError:
             return b""
 
-    def query(self, question: Mapping[str, Any]) -> None:
+    def query(self, question: Look) -> None:
         """Send a question that concerns no command."""
         if self.far is not None:
             self._fork(self, question, [], None)
         else:
-            self.tell({**question, "fds": 0}, [])
+            self.tell(question, [])
 
     def fork(self) -> None:
         """Have the runner forked before there is a request."""
-        self._fork(self, {"op": "fork"}, [], None)
+        self._fork(self, protocol.FORK, [], None)
 
     def met(self) -> None:
         """The runner has its end, or is sure to get it."""
@@ -125,12 +124,12 @@ class Link:
             self.far = None
 
 
-class Request:
+class FirstRequest:
     """The first request of a runner that is to be forked for it."""
 
     __slots__ = ("_env", "_link", "_rest", "_words", "fds")
 
-    def __init__(self, link: Link, words: Mapping[str, Any], fds: list[int], env: Mapping[str, str] | None) -> None:
+    def __init__(self, link: Link, words: Request, fds: list[int], env: Mapping[str, str] | None) -> None:
         assert link.far is not None
         self._link = link
         self._words = words
@@ -152,12 +151,9 @@ class Request:
     def begun(self) -> bool:
         return bool(self._rest)
 
-    def message(self, known: Mapping[str, str] | None) -> dict[str, Any]:
+    def message(self, known: Mapping[str, str] | None) -> Request:
         """The whole of it, with the environment if whoever gets it knows another one."""
-        message = {**self._words, "fds": len(self.fds)}
-        if self._env is not None and self._env is not known:
-            message["env"] = dict(self._env)
-        return message
+        return protocol.addressed(self._words, fds=len(self.fds), env=None if self._env is known else self._env)
 
     def send(self, sock: socket.socket, known: Mapping[str, str] | None, flags: int) -> bool:
         """Send it, or what is left of it; False when it cannot go on now."""
@@ -194,8 +190,8 @@ class Request:
         self._link.met()
 
 
-def _send(sock: socket.socket, message: Mapping[str, Any], fds: list[int]) -> None:
-    data = memoryview(protocol.frame(dict(message)))
+def _send(sock: socket.socket, message: Request, fds: list[int]) -> None:
+    data = memoryview(protocol.frame(message))
     sent = send_fds(sock, data, fds)
     while sent < len(data):
         sent += sock.send(data[sent:])

@@ -1,0 +1,208 @@
+"""The types of every message between the near and the far side.
+
+For the type checker only: the far side never loads this module, nor `typing`. `protocol` builds the messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NotRequired, TypedDict
+
+
+class JobSpec(TypedDict):
+    """A job's directory and limits, and what its output must not show."""
+
+    directory: str
+    record: dict[str, Any]
+    headBytes: int
+    capBytes: int
+    hidden: NotRequired[list[tuple[str, str]]]
+    held: NotRequired[str]
+    """Output that the near side's redactor held back, as Latin-1."""
+
+
+class Envelope(TypedDict, total=False):
+    fds: int
+    env: dict[str, str]
+    """Missing where the receiver has this environment already."""
+
+
+class Shell(Envelope):
+    """What every start of a shell needs."""
+
+    shell: str
+    cwd: str
+    namesCwd: bool
+    outputs: int
+    side: NotRequired[int]
+    """The descriptor of a third stream, where there is one."""
+    stdin: str | None
+
+
+class Script(Shell):
+    script: str
+    bashEnv: str | None
+    prologue: str
+    stages: bool
+
+
+class Run(Script):
+    op: Literal["run"]
+    timeout: float | None
+    grace: float
+    outlives: NotRequired[bool]
+    """Present if the command goes on, within its limits, without its caller."""
+
+
+class StartJob(Script):
+    op: Literal["job"]
+    timeout: float | None
+    grace: float
+    job: JobSpec
+
+
+class WaitSpare(Shell):
+    """Start a shell that waits for a script which is written over its `-c` string (see spare_shell.py)."""
+
+    op: Literal["spare"]
+
+
+class WaitSession(Script):
+    """Start a shell that takes one script after another."""
+
+    op: Literal["session"]
+
+
+class Go(TypedDict):
+    """A waiting shell was given a script `elapsed` seconds ago: these are its limits."""
+
+    op: Literal["go"]
+    timeout: float | None
+    grace: float
+    elapsed: float
+
+
+class Stop(TypedDict):
+    op: Literal["stop"]
+    grace: float
+
+
+class Signal(TypedDict):
+    op: Literal["signal"]
+    number: int
+
+
+class Keep(TypedDict):
+    """Read the command's pipes from now on, whose ends come along; the last `aside` are read and thrown away."""
+
+    op: Literal["keep"]
+    fds: int
+    aside: int
+    grace: float
+    job: JobSpec | None
+    adopt: int | None
+    """The survivor of a finished shell whose status is the job's."""
+    apart: bool
+    """Whether the shell of a session goes on without what its last turn has left."""
+
+
+class Look(TypedDict):
+    op: Literal["look"]
+    fds: int
+    what: Literal["project", "stamp"]
+    path: str
+
+
+class Move(TypedDict):
+    """Serve another caller, on the socket that comes along."""
+
+    op: Literal["move"]
+    fds: int
+
+
+class Plain(Envelope):
+    """Requests without arguments: the limits of a turn end; tell turns apart; name survivors; only fork a runner."""
+
+    op: Literal["rest", "part", "survivors", "fork"]
+
+
+Request = Run | StartJob | WaitSpare | WaitSession | Go | Stop | Signal | Keep | Look | Move | Plain
+
+
+class Living(TypedDict):
+    pid: int
+    argv: list[str]
+    state: NotRequired[str]
+
+
+class Facts(TypedDict):
+    """How a command ended."""
+
+    pid: int
+    why: str | None
+    """Why it was stopped: timeout, stop, caller gone, idle, runner killed, the name of a signal; None if it was not."""
+    forced: bool
+    code: NotRequired[int]
+    signal: NotRequired[int]
+    stages: NotRequired[list[int]]
+    refused: NotRequired[list[str]]
+    outOfMemory: NotRequired[bool]
+    unkillable: NotRequired[list[Living]]
+    stays: NotRequired[bool]
+    """Present if the runner has more to look after, and takes no other command."""
+
+
+class Exited(Facts):
+    event: Literal["exited"]
+    left: bool
+
+
+class Started(TypedDict):
+    event: Literal["started"]
+    pid: int
+
+
+class Kept(TypedDict):
+    event: Literal["kept"]
+    pid: int
+    error: NotRequired[str]
+
+
+class Survivors(TypedDict):
+    event: Literal["survivors"]
+    left: bool
+    survivors: list[Living]
+    stays: bool
+    error: NotRequired[str]
+
+
+class Parted(TypedDict):
+    event: Literal["parted"]
+    mark: int | None
+
+
+class Failed(TypedDict):
+    event: Literal["failed"]
+    step: str
+    errno: int | None
+    reason: str
+
+
+class Spare(TypedDict):
+    event: Literal["spare"]
+    pid: int
+    at: int
+    notes: int
+
+
+class Looked(TypedDict):
+    event: Literal["looked"]
+    found: str | int | None
+
+
+class Bye(TypedDict):
+    event: Literal["bye"]
+
+
+Event = Exited | Started | Kept | Survivors | Parted | Failed | Spare | Looked | Bye
+Message = Mapping[str, object]
