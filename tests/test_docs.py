@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import importlib.util
 import os
@@ -119,7 +120,61 @@ def test_the_commands_of_the_readme_are_targets_of_the_makefile() -> None:
     assert used <= set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
 
 
-@pytest.mark.parametrize("page", [*sorted(ROOT.glob("docs/**/*.md")), ROOT / "README.md"], ids=lambda page: page.name)
+PAGES = [*sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8"))
     assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+STATEMENTS = (ROOT / "docs" / "statements.md").read_text(encoding="utf-8")
+STATEMENT_ROWS = [
+    [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+    for line in STATEMENTS.splitlines()
+    if re.match(r"\| (?:[BNWX]|REQ-BASH-)\d+ \|", line)
+]
+# The rows of these tests are numbered as the statements are.
+NUMBERED = {"test_workspace_statements.py": "W", "test_workspace_steps.py": "X", "test_workspace_surfaces.py": "X"}
+
+
+def functions(file: Path) -> set[str]:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+
+
+def test_every_module_that_the_statements_name_exists() -> None:
+    named = {name for row in STATEMENT_ROWS for name in re.findall(r"`([\w/]+\.py)`", row[3])}
+    assert sorted(name for name in named if not (ROOT / "src" / "nacre" / name).exists()) == []
+
+
+def test_every_test_that_the_statements_name_exists() -> None:
+    named: dict[str, set[str]] = {}
+    for row in STATEMENT_ROWS:
+        for file, function in re.findall(r"`([\w/]+\.py)::(\w+)`", row[4]):
+            named.setdefault(file, set()).add(function)
+    gone = {file: names for file, names in named.items() if not (ROOT / "tests" / file).exists()}
+    assert gone == {}
+    missing = {file: names - functions(ROOT / "tests" / file) for file, names in named.items()}
+    assert {file: names for file, names in missing.items() if names} == {}
+
+
+def test_every_statement_has_code_and_a_test_or_says_that_it_is_not_built() -> None:
+    assert [row[0] for row in STATEMENT_ROWS if row[3] != "not yet" and "`" not in row[3]] == []
+    assert [row[0] for row in STATEMENT_ROWS if row[3] != "not yet" and "::" not in row[4]] == []
+
+
+def test_every_decision_that_the_statements_name_is_in_the_contracts() -> None:
+    contracts = (ROOT / "docs" / "contracts.md").read_text(encoding="utf-8")
+    named = {name for row in STATEMENT_ROWS for name in row[2].split(", ") if name}
+    assert sorted(name for name in named if not re.search(rf"\b{name}\b", contracts)) == []
+
+
+@pytest.mark.parametrize("file", NUMBERED)
+def test_every_numbered_row_of_the_tests_is_a_statement(file: str) -> None:
+    text = (ROOT / "tests" / "contracts" / file).read_text(encoding="utf-8")
+    numbers = re.findall(r"(?:number=|refused\(\s*|^ *\()(\d+),", text, re.MULTILINE)
+    assert numbers
+    known = {row[0] for row in STATEMENT_ROWS}
+    assert sorted({f"{NUMBERED[file]}{number}" for number in numbers} - known) == []

@@ -1,4 +1,4 @@
-"""The `basic` contract, row by row of seed 000: `{stdout, stderr, exitCode}` or `{error}`, and nothing else."""
+"""The `basic` contract, statement by statement (B1…, docs/statements.md): `{stdout, stderr, exitCode}` or `{error}`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def logged(home: Path) -> list[dict[str, Any]]:
 # Tool definition and schemas.
 
 
-def test_the_schema_is_the_seed_s_name_description_and_one_required_string() -> None:
+def test_the_schema_is_a_name_a_description_and_one_required_string() -> None:
     assert Tool("basic").schema() == {
         "name": "bash",
         "description": "Execute a bash command and return stdout/stderr",
@@ -56,7 +56,7 @@ def test_the_schema_is_the_seed_s_name_description_and_one_required_string() -> 
     }
 
 
-# The seed's examples.
+# The examples of docs/statements.md.
 
 
 async def test_example_simple_command() -> None:
@@ -154,7 +154,7 @@ async def test_a_bash_env_of_the_harness_is_kept_in_a_pipeline_too(
     assert answer == {"stdout": f"hello {startup}\n", "stderr": "", "exitCode": 0}
 
 
-async def test_a_secret_may_be_printed_as_the_seed_grants_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_secret_may_be_printed_because_everything_is_granted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_API_KEY", "sk-0123456789abcdefghij")
     assert (await call("echo $MY_API_KEY"))["stdout"] == "sk-0123456789abcdefghij\n"
 
@@ -216,7 +216,7 @@ async def test_each_stream_beyond_one_megabyte_gets_the_suffix_and_is_kept_whole
     assert logged(home)[0]["artifacts"] == [entry.id]
 
 
-async def test_the_suffix_is_the_seed_s() -> None:
+async def test_the_suffix_says_that_the_stream_is_cut() -> None:
     assert (await call(f"head -c {LIMIT_BYTES + 1} /dev/zero"))["stdout"][-17:] == "\0\0... (truncated)"
 
 

@@ -1,4 +1,4 @@
-"""The `modes` contract, requirement by requirement of seed 001 and template by template of seed 002."""
+"""The `modes` contract, requirement by requirement (REQ-BASH-001…) and sketch by sketch (N1…) of docs/statements.md."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from nacre.result import ArtifactRef, Exited, Lost, Output, ShellResult, Stopped
 from nacre.tool import Tool
 from nacre.warden import record
 
-# What seed 002 allows for metadata beyond the limit.
+# What N26 allows for metadata beyond the limit.
 METADATA_BYTES = 200
 SNIP = "\n\n[snip]\n\n"
 PATIENCE_SECONDS = 10.0
@@ -76,7 +76,7 @@ def result_of(outcome: Any, **fields: Any) -> ShellResult:
 # REQ-BASH-006: the schema.
 
 
-def test_the_schema_is_the_seed_s_with_the_directory_in_its_description(tmp_path: Path) -> None:
+def test_the_schema_has_command_and_mode_and_the_directory_in_its_description(tmp_path: Path) -> None:
     """REQ-BASH-006: command (required), mode (optional enum), current working directory in the description."""
     assert Tool("modes", cwd=tmp_path).schema() == {
         "name": "bash",
@@ -229,7 +229,7 @@ SIZES = st.one_of(
 @settings(max_examples=150)
 @given(seed=SEEDS, size=SIZES)
 def test_output_never_exceeds_the_limit_and_every_byte_is_shown_or_counted(seed: bytes, size: int) -> None:
-    """REQ-BASH-001: seed 002's property, over bytes instead of text."""
+    """N26, over bytes instead of text."""
     data = (seed * (size // len(seed) + 1))[:size]
     output = view(captured(data))
     reply = Modes().present(result_of(Exited(1), output=output))
@@ -291,7 +291,7 @@ async def test_a_timeout_is_said_first_then_the_partial_output(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(30.0, "30s"), (900.0, "900s")])
-def test_the_limits_are_spelled_as_in_the_seed(seconds: float, words: str) -> None:
+def test_a_limit_is_spelled_in_whole_seconds(seconds: float, words: str) -> None:
     """REQ-BASH-002: `[command timed out after {:?}]` of a whole number of seconds."""
     reply = Modes().present(result_of(TimedOut(seconds, "SIGTERM")))
     assert reply.text == f"[command timed out after {words}]\npartial\n"
@@ -354,7 +354,7 @@ async def test_the_command_of_the_reminder_ends_the_group_and_is_recorded_once()
 
 
 async def test_a_background_job_outlives_the_tool_that_started_it(tmp_path: Path) -> None:
-    """REQ-BASH-003: detached from the agent's lifecycle; the file, unlike in 002's sketch, is not deleted."""
+    """REQ-BASH-003: detached from the agent's lifecycle; the file outlives the call (N10)."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     _, output_file, _ = await start(f"read line <{fifo}; echo got $line")
@@ -559,7 +559,7 @@ async def test_an_early_closing_reader_hides_no_failure() -> None:
 # The guard's place in the path; its rules have tests of their own.
 
 
-async def test_a_denied_command_is_not_run_and_its_text_is_the_seed_s(tmp_path: Path, home: Path) -> None:
+async def test_a_denied_command_is_not_run_and_its_text_is_the_specified_one(tmp_path: Path, home: Path) -> None:
     reply = await call("touch ran; git push --force", cwd=tmp_path)
     assert reply == Reply(
         text="permission denied: git push --force is not allowed. Use --force-with-lease for safer force pushes, "

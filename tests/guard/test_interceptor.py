@@ -75,7 +75,7 @@ def test_a_broken_pattern_is_left_out_and_said_aloud() -> None:
     assert "'('" in interceptor.warnings[0]
 
 
-def test_the_seeds_own_tool_names_are_suggested_where_the_model_has_them() -> None:
+def test_the_tool_names_of_the_statements_are_suggested_where_the_model_has_them() -> None:
     interceptor = compile_rules()
     for command, tool in (
         ("rg todo", "search"),

@@ -1,6 +1,6 @@
-"""Seed 003 line by line: what a call says, and what it does. Each row names the line of the seed that it shows.
+"""The workspace tool, statement by statement: what a call answers and does. A row numbered 13 shows W13.
 
-Where contracts.md decides otherwise than the seed, the row shows the decision (D1…) and says so.
+The statements are in docs/statements.md. Where a decision (D1…) differs from a statement, the row shows the decision.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ JOB = {"state": "running", "jobId": "bg_1", "type": "bash"}
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    line: int
+    number: int
     words: str
-    """A few words of that line."""
+    """A few words of the statement."""
     arguments: Mapping[str, Any]
     text: str
     """`{cwd}` is the tool's directory."""
@@ -48,36 +48,36 @@ class Row:
     tools: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.line}-{self.words}"
+        return f"W{self.number}-{self.words}"
 
 
-def refused(line: int, words: str, arguments: Mapping[str, Any], text: str, **more: Any) -> Row:
-    return Row(line=line, words=words, arguments=arguments, text=text, is_error=True, **({"details": {}} | more))
+def refused(number: int, words: str, arguments: Mapping[str, Any], text: str, **more: Any) -> Row:
+    return Row(number=number, words=words, arguments=arguments, text=text, is_error=True, **({"details": {}} | more))
 
 
 ROWS = [
     # Inputs.
-    Row(line=13, words="Shell command text to execute", arguments={"command": "echo hi"}, text=layout("hi")),
+    Row(number=13, words="Shell command text to execute", arguments={"command": "echo hi"}, text=layout("hi")),
     Row(
-        line=13,
+        number=13,
         words="rewritten into cwd only when cwd was omitted",
         arguments={"command": "cd 'a b' && pwd"},
         text=layout("{cwd}/a b"),
     ),
     Row(
-        line=13,
+        number=13,
         words="only when cwd was omitted",
         arguments={"command": "cd inner && pwd", "cwd": "a b"},
         text=layout("{cwd}/a b/inner"),
     ),
     Row(
-        line=16,
+        number=16,
         words="passed as environment values, not shell text",
         arguments={"command": 'printf "%s\\n" "$MESSAGE"', "env": {"MESSAGE": "$(touch no) 'quoted'\nsecond"}},
         text=layout("$(touch no) 'quoted'\nsecond"),
     ),
     Row(
-        line=16,
+        number=16,
         words="Values go through internal-URL expansion",
         arguments={"command": 'printf "%s\\n" "${FILE##*/}"', "env": {"FILE": "local://notes.md"}},
         text=layout("notes.md"),
@@ -91,10 +91,10 @@ ROWS = [
         )
         for name in ("A-B", "1A", "", "A B", "É", "A=B")
     ),
-    Row(line=19, words="Default 300", arguments={"command": "true"}, text=layout("(no output)")),
+    Row(number=19, words="Default 300", arguments={"command": "true"}, text=layout("(no output)")),
     *(
         Row(
-            line=19,
+            number=19,
             words="clamped to 1..3600",
             arguments={"command": "true", "timeout": asked},
             text=layout(
@@ -106,7 +106,7 @@ ROWS = [
     ),
     *(
         Row(
-            line=19,
+            number=19,
             words="Timeout in seconds",
             arguments={"command": "true", "timeout": seconds},
             text=layout("(no output)"),
@@ -115,22 +115,22 @@ ROWS = [
         for seconds in (1, 2.5, 3600)
     ),
     Row(
-        line=22,
+        number=22,
         words="resolved against session.cwd",
         arguments={"command": "pwd", "cwd": "a b/../a b/inner"},
         text=layout("{cwd}/a b/inner"),
     ),
-    Row(line=22, words="Working directory", arguments={"command": "pwd", "cwd": "/"}, text=layout("/")),
+    Row(number=22, words="Working directory", arguments={"command": "pwd", "cwd": "/"}, text=layout("/")),
     Row(
-        line=25,
+        number=25,
         words="PTY is used only when pty: true",
         arguments={"command": "test -t 0 || test -t 1 || echo no terminal", "pty": True},
-        # D13: the seed falls back silently, we say so.
+        # D13: the fallback is a notice.
         text=layout("no terminal", PTY),
     ),
-    Row(line=25, words="Default false", arguments={"command": "true", "pty": False}, text=layout("(no output)")),
+    Row(number=25, words="Default false", arguments={"command": "true", "pty": False}, text=layout("(no output)")),
     Row(
-        line=28,
+        number=28,
         words="Returns immediately with a job id instead of waiting",
         arguments={"command": "sleep 100", "async": True},
         text=f"Background job bg_1 started: sleep 100\n{FOLLOW_UP}",
@@ -138,13 +138,13 @@ ROWS = [
     ),
     # Outputs.
     Row(
-        line=32,
+        number=32,
         words="(no output)when the command produced nothing",
         arguments={"command": "# nothing"},
         text=layout("(no output)"),
     ),
     Row(
-        line=32,
+        number=32,
         words="exitCode: present when the command completed with a non-zero exit code",
         arguments={"command": "exit 7"},
         text=layout("(no output)", status="Command exited with code 7"),
@@ -152,7 +152,7 @@ ROWS = [
         details={"timeoutSeconds": 300, "exitCode": 7},
     ),
     Row(
-        line=32,
+        number=32,
         words="details.meta.truncation: present when output was truncated",
         arguments={"command": "seq 20000"},
         settings=plain(keep="tail"),
@@ -181,7 +181,7 @@ ROWS = [
         },
     ),
     Row(
-        line=33,
+        number=33,
         words="isErrorwith output plusCommand exited with code",
         arguments={"command": "echo some; exit 2"},
         text=layout("some", status="Command exited with code 2"),
@@ -189,7 +189,7 @@ ROWS = [
         details={"timeoutSeconds": 300, "exitCode": 2},
     ),
     Row(
-        line=35,
+        number=35,
         words="optional preview tail, timeout notice if any",
         arguments={"command": "echo ready; sleep 100", "timeout": 9999},
         settings=quick(),
@@ -198,13 +198,13 @@ ROWS = [
         details={"timeoutSeconds": 3600, "requestedTimeoutSeconds": 9999, "async": JOB},
     ),
     Row(
-        line=46,
+        number=46,
         words="Stdout and stderr are merged before the model sees them",
         arguments={"command": "echo 1; echo 2 >&2; echo 3; echo 4 >&2"},
         text=layout("1\n2\n3\n4"),
     ),
     Row(
-        line=46,
+        number=46,
         words="Definite non-zero exit codes are appended",
         arguments={"command": "kill -TERM $$"},
         text=layout("(no output)", status="Command exited with code 143 (killed by SIGTERM)"),
@@ -241,34 +241,34 @@ ROWS = [
         details={"suggestedTool": "read"},
     ),
     Row(
-        line=51,
+        number=51,
         words="Command replacements are shell-escaped",
         arguments={"command": "cat doc://apostrophe"},
         text=layout("unset"),
     ),
     Row(
-        line=51,
+        number=51,
         words="cwdreplacements use raw filesystem/string values",
         arguments={"command": "pwd", "cwd": "doc://a b"},
         text=layout("{cwd}/a b"),
     ),
     Row(
-        line=53,
+        number=53,
         words="Non-PTY client-terminal bridge",
-        # Later (issue of its own): no client offers terminals here, so the command runs on this machine.
+        # No client offers terminals here, so the command runs on this machine; tests/acp_terminals has one that does.
         arguments={"command": "echo here"},
         text=layout("here"),
     ),
     Row(
-        line=58,
+        number=58,
         words="runs via a persistent nativeShellsession",
-        # Later (D11): until sessions exist each call has a shell of its own, and the description says so.
+        # The tests of this file run without sessions; test_workspace_sessions.py has them (D11).
         arguments={"command": "echo ${LEFT_BEHIND-nothing}"},
         text=layout("nothing"),
     ),
     # Limits.
     Row(
-        line=121,
+        number=121,
         words="In-memory output tail cap",
         arguments={"command": "head -c 51200 /dev/zero | tr '\\0' '\\n'"},
         text=layout("(no output)"),
@@ -317,9 +317,9 @@ ROWS = [
         details={"suggestedTool": "write"},
     ),
     Row(
-        line=139,
+        number=139,
         words="unsupported scheme",
-        # Not an error here: a scheme that nobody registered is text, as in `curl https://…` (D7).
+        # No error here: a scheme that no program registered is text, as in `curl https://…` (D7).
         arguments={"command": "echo gopher://hole"},
         text=layout("gopher://hole"),
     ),
@@ -343,7 +343,7 @@ ROWS = [
         "field 'env' holds artifact://99, which leads nowhere: no artifact 99; available: none",
     ),
     Row(
-        line=144,
+        number=144,
         words="text ending inCommand exited with code <n>",
         arguments={"command": "echo last words; exit 255"},
         text=layout("last words", status="Command exited with code 255"),
@@ -352,7 +352,7 @@ ROWS = [
     ),
     # Notes.
     Row(
-        line=152,
+        number=152,
         words="blocks only when the matching rule'stoolname is present",
         arguments={"command": "cat file"},
         settings=INTERCEPTING,
@@ -366,7 +366,7 @@ ROWS = [
             {"command": command},
             f"Blocked: {message}\n\n{command}",
             settings=INTERCEPTING,
-            # The names of the newer versions, where the seed says `search` and `find`.
+            # The tools are called `grep` and `glob` here, where the statement says `search` and `find`.
             tools=("read", "grep", "glob", "edit", "write"),
             details={"suggestedTool": tool},
         )
@@ -405,7 +405,7 @@ ROWS = [
         )
     ),
     Row(
-        line=154,
+        number=154,
         words="PTY mode is ignored in non-UI contexts",
         arguments={"command": "tty", "pty": True},
         text=layout("not a tty", PTY, status="Command exited with code 1"),
@@ -413,15 +413,15 @@ ROWS = [
         details={"timeoutSeconds": 300, "exitCode": 1},
     ),
     Row(
-        line=155,
+        number=155,
         words="Non-PTY runs merge",
         arguments={"command": "echo $PAGER $GIT_EDITOR $GIT_TERMINAL_PROMPT $TERM", "env": {"PAGER": "mine"}},
         text=layout("mine true 0 dumb"),
     ),
     Row(
-        line=157,
+        number=157,
         words="[raw output: artifact://<id>]footer",
-        # Later (D15): nothing is minimised yet, so there is no footer and the text is the output's own.
+        # The minimiser (D15) is not built yet, so there is no footer and the text is the output's own.
         arguments={"command": "for i in 1 2 3; do echo '  Compiling a v0.1.0'; done"},
         text=layout("  Compiling a v0.1.0\n" * 2 + "  Compiling a v0.1.0"),
     ),
@@ -438,7 +438,7 @@ def cwd(bench: Workbench) -> Path:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
-async def test_line_of_seed_003(row: Row, bench: Workbench, cwd: Path) -> None:
+async def test_statement_of_the_workspace_tool(row: Row, bench: Workbench, cwd: Path) -> None:
     def doc(rest: str, *, make_parents: bool) -> str:
         return str(cwd / ("it's" if rest == "apostrophe" else rest))
 
@@ -451,10 +451,10 @@ async def test_line_of_seed_003(row: Row, bench: Workbench, cwd: Path) -> None:
     assert not (cwd / "started").exists()
 
 
-# Lines that take more than one call, or whose side effects are the point.
+# Statements that take more than one call, or whose side effects are the point.
 
 
-async def test_line_28_async_is_present_only_when_async_is_enabled(bench: Workbench) -> None:
+async def test_async_is_present_only_when_async_is_enabled(bench: Workbench) -> None:
     def fields(settings: Settings) -> list[str]:
         return sorted(bench.tool(settings).schema()["input_schema"]["properties"])
 
@@ -464,7 +464,7 @@ async def test_line_28_async_is_present_only_when_async_is_enabled(bench: Workbe
     assert fields(NO_JOBS) == common
 
 
-async def test_line_32_wall_time_is_that_of_the_command_in_milliseconds(bench: Workbench) -> None:
+async def test_wall_time_is_that_of_the_command_in_milliseconds(bench: Workbench) -> None:
     reply = await bench.call({"command": "sleep 0.3"})
     said = re.search(r"Wall time: (\d+\.\d\d) seconds", reply.text)
     assert said is not None
@@ -472,14 +472,14 @@ async def test_line_32_wall_time_is_that_of_the_command_in_milliseconds(bench: W
     assert float(said[1]) == pytest.approx(reply.details["wallTimeMs"] / 1000, abs=0.006)
 
 
-async def test_lines_32_and_69_no_terminal_id_where_no_client_terminal_is(bench: Workbench) -> None:
+async def test_no_terminal_id_where_no_client_terminal_is(bench: Workbench) -> None:
     items = [item async for item in bench.tool().stream({"command": "echo here"})]
     assert "terminalId" not in items[-1].details
     assert [item.text for item in items[:-1]] == ["here\n"]
 
 
 @pytest.mark.parametrize(("code", "state"), [(0, "completed"), (3, "failed")])
-async def test_line_40_completion_carries_the_final_text_and_state(bench: Workbench, code: int, state: str) -> None:
+async def test_completion_carries_the_final_text_and_state(bench: Workbench, code: int, state: str) -> None:
     """`details.async.state: "completed" | "failed"`. A non-zero exit is recorded as a failed background job."""
     tool = bench.tool()
     command = f"until [ -e go ]; do sleep 0.01; done; echo done; exit {code}"
@@ -494,16 +494,16 @@ async def test_line_40_completion_carries_the_final_text_and_state(bench: Workbe
     assert output == "done"
 
 
-async def test_line_39_progress_of_a_job_is_read_while_it_runs(bench: Workbench) -> None:
-    """The seed pushes `running updates`; here the job tool reads them, because a tool's answer has no channel back."""
+async def test_progress_of_a_job_is_read_while_it_runs(bench: Workbench) -> None:
+    """W39 pushes updates; the job tool reads them here, because a tool's answer has no channel back."""
     await bench.call({"command": "echo so far; sleep 100", "async": True})
     reply = await bench.job({"poll": ["bg_1"], "until": {"regex": "far"}, "wait": 10})
     assert reply.details["jobs"][0]["status"] == "running"
     assert "so far" in reply.text
 
 
-async def test_lines_44_and_60_a_timeout_is_an_error_result_with_the_output(bench: Workbench) -> None:
-    """The seed throws; D6 gives a result marked as an error. A timeout below the threshold makes no job."""
+async def test_a_timeout_is_an_error_result_with_the_output(bench: Workbench) -> None:
+    """D6: a timeout is a result marked as an error, not an exception. Below the threshold it makes no job."""
     reply = await bench.call({"command": "echo partial; sleep 100", "timeout": 1}, quick(60.0))
     assert (timeless(reply.text), reply.is_error, details(reply)) == (
         layout("partial", status="[Command timed out after 1 seconds]"),
@@ -517,7 +517,7 @@ async def test_lines_44_and_60_a_timeout_is_an_error_result_with_the_output(benc
     ("timeout", "threshold", "window"),
     [(300, 60.0, 60.0), (300, 400.0, 299.0), (2.5, 60.0, 1.5), (1, 60.0, None), (1.5, 0.0, None)],
 )
-async def test_lines_53_and_120_the_window_is_the_threshold_capped_below_the_timeout(
+async def test_the_window_is_the_threshold_capped_below_the_timeout(
     timeout: float, threshold: float, window: float | None
 ) -> None:
     """`min(thresholdMs, timeoutMs - 1000)`; where that leaves nothing the command is waited for and killed in time."""
@@ -542,25 +542,25 @@ async def test_before_its_timeout_a_command_becomes_a_job_where_that_is_asked_fo
     assert (await bench.ended("bg_1")).state == "timed_out"
 
 
-async def test_line_66_updates_are_the_tail_only(bench: Workbench) -> None:
+async def test_updates_are_the_tail_only(bench: Workbench) -> None:
     items = [item async for item in bench.tool().stream({"command": "seq 100000"})]
     texts = [item.text for item in items[:-1]]
     assert texts[-1].endswith("\n99999\n100000\n")
     assert max(map(len, texts)) <= 50 * 1024
 
 
-async def test_line_88_no_subprocess_is_created_for_an_intercepted_command(bench: Workbench) -> None:
+async def test_no_subprocess_is_created_for_an_intercepted_command(bench: Workbench) -> None:
     reply = await bench.call({"command": "cat file"}, INTERCEPTING, tools=["read"])
     assert (reply.is_error, children.descendants(os.getpid())) == (True, [])
 
 
-async def test_line_95_parent_directories_of_local_paths_are_made(bench: Workbench) -> None:
+async def test_parent_directories_of_local_paths_are_made(bench: Workbench) -> None:
     reply = await bench.call({"command": "echo kept > local://plans/today.md; cat local://plans/today.md"})
     assert timeless(reply.text) == layout("kept")
     assert (bench.home / "local" / "default" / "plans" / "today.md").read_text(encoding="utf-8") == "kept\n"
 
 
-async def test_line_105_explicit_and_moved_jobs_are_both_registered(bench: Workbench) -> None:
+async def test_explicit_and_moved_jobs_are_both_registered(bench: Workbench) -> None:
     await bench.call({"command": "sleep 100", "async": True})
     await bench.call({"command": "sleep 101"}, quick())
     assert [(job.id, job.record["command"], job.state) for job in bench.jobs.list().jobs] == [
@@ -569,7 +569,7 @@ async def test_line_105_explicit_and_moved_jobs_are_both_registered(bench: Workb
     ]
 
 
-async def test_line_111_start_messages_direct_to_the_job_tool(bench: Workbench) -> None:
+async def test_start_messages_direct_to_the_job_tool(bench: Workbench) -> None:
     reply = await bench.call({"command": "sleep 100", "async": True})
     arguments = re.search(r"wait \((\{.*?\})\)", reply.text)
     assert arguments is not None
@@ -577,7 +577,7 @@ async def test_line_111_start_messages_direct_to_the_job_tool(bench: Workbench) 
     assert (polled.is_error, polled.details["reason"]) == (False, "wait")
 
 
-async def test_line_130_without_a_warden_there_are_no_jobs(bench: Workbench) -> None:
+async def test_without_a_warden_there_are_no_jobs(bench: Workbench) -> None:
     """`Async job manager unavailable` is our fallback without a warden (D19)."""
     off = Settings(execution=ExecutionSettings(containment="off"))
     reply = await bench.call({"command": "touch started", "async": True}, off)
@@ -588,12 +588,12 @@ async def test_line_130_without_a_warden_there_are_no_jobs(bench: Workbench) -> 
     assert waited.text.startswith("end\n")
 
 
-def test_line_136_an_invalid_interceptor_regex_is_skipped_but_said_aloud() -> None:
+def test_an_invalid_interceptor_regex_is_skipped_but_said_aloud() -> None:
     found = compile_rules([InterceptRule("(", "read", "no"), InterceptRule("^cat", "read", "yes")])
     assert (len(found.rules), len(found.warnings)) == (1, 1)
 
 
-def test_line_145_a_missing_exit_status_is_said() -> None:
+def test_a_missing_exit_status_is_said() -> None:
     reply = Workspace().present(
         ShellResult(
             command="x",
@@ -612,7 +612,7 @@ def test_line_145_a_missing_exit_status_is_said() -> None:
     )
 
 
-async def test_line_147_user_abort_raises_and_ends_the_command(bench: Workbench) -> None:
+async def test_user_abort_raises_and_ends_the_command(bench: Workbench) -> None:
     call = asyncio.create_task(bench.tool().call({"command": "echo $$ > pid; sleep 100"}))
     file = bench.cwd / "pid"
     pid = await until(lambda: file.exists() and file.read_text(encoding="ascii").strip(), "the command")
@@ -622,8 +622,8 @@ async def test_line_147_user_abort_raises_and_ends_the_command(bench: Workbench)
     await gone(int(pid))
 
 
-async def test_line_150_an_artifact_that_cannot_be_made_is_a_notice_not_an_error(bench: Workbench) -> None:
-    """The seed swallows it; P12 says it."""
+async def test_an_artifact_that_cannot_be_made_is_a_notice_not_an_error(bench: Workbench) -> None:
+    """P12: a lost artifact is a notice."""
     bench.home.mkdir(parents=True)
     (bench.home / "artifacts").write_text("in the way", encoding="utf-8")
     reply = await bench.call({"command": "seq 20000"})
@@ -632,8 +632,8 @@ async def test_line_150_an_artifact_that_cannot_be_made_is_a_notice_not_an_error
     assert "artifactId" not in reply.details["meta"]["truncation"]
 
 
-async def test_line_152_strict_and_not_exclusive(bench: Workbench) -> None:
-    """Unknown fields are refused. Exclusive calls come with sessions (D11); until then calls run beside each other."""
+async def test_strict_and_not_exclusive(bench: Workbench) -> None:
+    """Unknown fields are refused. Calls without a session run side by side; those of one session do not (D11)."""
     reply = await bench.call({"command": "true", "shell": "zsh"})
     assert reply.text == (
         "unknown field 'shell' (value \"zsh\"); known fields: command, env, timeout, cwd, pty, async, head, tail, until"

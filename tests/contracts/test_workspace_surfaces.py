@@ -1,16 +1,14 @@
-"""Seed 004, the surfaces: what its renderer, its `!` command and its RPC mode need, line by line of the seed.
+"""The workspace tool, refined: what a renderer, a `!` command and RPC need. A row numbered 220 shows X220.
 
-nacre draws nothing itself here: what a renderer shows is in the reply, as text and as facts. Where another part's test
-shows the line already, the row names that test.
+nacre draws nothing here: what a renderer shows is in the reply, as text and as facts. Where a test of another room
+shows a statement, docs/statements.md names that test.
 """
 
 from __future__ import annotations
 
-import ast
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,101 +16,12 @@ from workbench import PATIENCE_SECONDS, Workbench, details, full, timeless, unti
 
 from nacre.tool import Tool, Update
 
-TESTS = Path(__file__).resolve().parents[1]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shown:
-    """A line of the seed that a test elsewhere shows."""
-
-    line: int
-    words: str
-    by: str
-    """File and function."""
-    ours: str = ""
-    """How it differs here, and by which decision."""
-
-    def __str__(self) -> str:
-        return f"{self.line}-{self.words}"
-
-
-SERVER = "rpc/test_server.py"
-
-SHOWN = [
-    Shown(
-        line=13,
-        words="User bang-command surface (`!cmd` from interactive input or RPC `bash` command)",
-        by=f"{SERVER}::test_a_person_s_command_is_guarded_but_not_intercepted",
-        ours='RPC `bash` is a tool call like any other; `by: "person"` is what the seed means by `!` (D18)',
-    ),
-    Shown(
-        line=16,
-        words="only the tool-call path runs normalization/interception",
-        by=f"{SERVER}::test_a_person_s_command_is_guarded_but_not_intercepted",
-    ),
-    Shown(
-        line=185,
-        words="For PTY execution, live rendering is handled by custom UI overlay",
-        by="contracts/test_workspace_seed_004.py::test_step_of_seed_004",
-        ours="without a UI there is no PTY, and the reply says so (D13): the row of line 89",
-    ),
-    Shown(
-        line=232,
-        words="streams chunks live",
-        by=f"{SERVER}::test_live_output_comes_as_updates_before_the_answer",
-    ),
-    Shown(
-        line=234,
-        words="line clamp at 4000 chars per line",
-        by="contracts/test_workspace_limits.py::test_a_line_is_cut_at_768_bytes_and_kept_whole_in_the_artifact",
-        ours="768 bytes for every surface (D5)",
-    ),
-    Shown(
-        line=245,
-        words="Print mode tool call … output appears in event stream/final assistant text flow",
-        by="cli/test_call.py::test_modes_prints_text_is_error_and_details",
-    ),
-    Shown(
-        line=246,
-        words="RPC tool call … Structured tool events/results … Same tool error mapping",
-        by=f"{SERVER}::test_bash_answers_like_the_tool",
-    ),
-    Shown(
-        line=248,
-        words="RPC `bash` command … Returns `BashResult` directly … Consumer handles returned fields",
-        by=f"{SERVER}::test_bash_answers_like_the_tool",
-    ),
-    Shown(
-        line=252,
-        words="Interceptor only blocks commands when suggested tool is currently available in context",
-        by=f"{SERVER}::test_a_person_s_command_is_guarded_but_not_intercepted",
-    ),
-    Shown(
-        line=269,
-        words="session-level `executeBash`, message recording, abort lifecycle",
-        by=f"{SERVER}::test_abort_of_one_leaves_the_others",
-    ),
-    Shown(
-        line=272,
-        words="RPC `bash` and `abort_bash` command surface",
-        by=f"{SERVER}::test_abort_overtakes_a_running_command_and_leaves_nothing_of_it",
-    ),
-]
-
-
-@pytest.mark.parametrize("row", SHOWN, ids=str)
-def test_the_test_that_shows_the_line_is_there(row: Shown) -> None:
-    file, _, function = row.by.partition("::")
-    tree = ast.parse((TESTS / file).read_text(encoding="utf-8"))
-    assert function in [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-
-
-# What a renderer shows of a tool call (lines 215 to 226).
+# What a renderer shows of a tool call (X219 to X226).
 
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    line: int
+    number: int
     words: str
     arguments: Mapping[str, Any]
     ends: str
@@ -121,19 +30,19 @@ class Drawn:
     is_error: bool = False
 
     def __str__(self) -> str:
-        return f"{self.line}-{self.words}"
+        return f"X{self.number}-{self.words}"
 
 
 DRAWN = [
     Drawn(
-        line=220,
+        number=220,
         words="expanded mode shows all currently available output text",
         arguments={"command": "seq 3"},
         ends="1\n2\n3\n\nWall time: T seconds",
         details={"timeoutSeconds": 300},
     ),
     Drawn(
-        line=221,
+        number=221,
         words="warning line includes truncation reason and `artifact://<id>` when truncated",
         arguments={"command": "seq 30", "tail": 2},
         ends=f"[Showing lines 29-30 of 30; 28 lines, 75B left out. {full(1)}]",
@@ -158,14 +67,14 @@ DRAWN = [
         },
     ),
     Drawn(
-        line=222,
+        number=222,
         words="timeout value (from args) is shown in footer metadata line",
         arguments={"command": "true", "timeout": 7},
         ends="Wall time: T seconds",
         details={"timeoutSeconds": 7},
     ),
     Drawn(
-        line=222,
+        number=222,
         words="timeout value (from args), where another one was used",
         arguments={"command": "true", "timeout": 7200},
         ends="Timeout: 3600 s in force, 7200 s were asked for (allowed: 1 to 3600)",
@@ -173,7 +82,7 @@ DRAWN = [
     ),
     # `marks cancelled/error/exit state separately`: each is a field of its own, none is read from the text.
     Drawn(
-        line=236,
+        number=236,
         words="exit state",
         arguments={"command": "exit 7"},
         ends="\n\nCommand exited with code 7",
@@ -181,7 +90,7 @@ DRAWN = [
         is_error=True,
     ),
     Drawn(
-        line=236,
+        number=236,
         words="exit state: killed",
         arguments={"command": "kill -9 $$"},
         ends="\n\nCommand exited with code 137 (killed by SIGKILL)",
@@ -189,7 +98,7 @@ DRAWN = [
         is_error=True,
     ),
     Drawn(
-        line=256,
+        number=256,
         words="PTY exposes explicit `timedOut` result field, non-PTY maps timeout into `cancelled`",
         # Both the same here, so that no surface has to guess.
         arguments={"command": "echo begun; sleep 100", "timeout": 1},
@@ -198,7 +107,7 @@ DRAWN = [
         is_error=True,
     ),
     Drawn(
-        line=247,
+        number=247,
         words="Controller catches exceptions and shows UI error",
         # Nothing is raised for what a command or its request does: what was refused is a reply too.
         arguments={"command": "true", "cwd": "/nowhere/at/all"},
@@ -207,7 +116,7 @@ DRAWN = [
         is_error=True,
     ),
     Drawn(
-        line=244,
+        number=244,
         words="Tool errors become `toolResult.isError`",
         arguments={"command": "no-such-program-here"},
         ends="\n\nCommand exited with code 127",
@@ -224,7 +133,7 @@ async def test_a_renderer_finds_it_in_the_reply(row: Drawn, bench: Workbench) ->
     assert (reply.is_error, details(reply)) == (row.is_error, row.details)
 
 
-async def test_line_219_a_collapsed_preview_can_be_made_of_the_newest_lines(bench: Workbench) -> None:
+async def test_a_collapsed_preview_can_be_made_of_the_newest_lines(bench: Workbench) -> None:
     """`visual-line-truncated preview`: an update is the whole current tail, so a renderer keeps nothing itself."""
     command = "seq 1 100000; until [ -e go ]; do sleep 0.01; done"
     async with asyncio.timeout(PATIENCE_SECONDS):
@@ -236,8 +145,8 @@ async def test_line_219_a_collapsed_preview_can_be_made_of_the_newest_lines(benc
     assert (bench.cwd / "go").exists()
 
 
-async def test_line_226_an_expanded_view_can_show_the_full_output(bench: Workbench) -> None:
-    """The seed's renderer only has the text of the result; here `read` gives what was left out, window by window."""
+async def test_an_expanded_view_can_show_the_full_output(bench: Workbench) -> None:
+    """`read` gives what the text left out, window by window."""
     reply = await bench.call({"command": "seq 1 30000"})
     async with Tool("read") as tool:
         shown, offset = "", 0
@@ -250,7 +159,7 @@ async def test_line_226_an_expanded_view_can_show_the_full_output(bench: Workben
     assert shown == "".join(f"{n}\n" for n in range(1, 30001))
 
 
-async def test_line_233_a_person_sees_the_last_lines_of_a_job_that_runs(bench: Workbench) -> None:
+async def test_a_person_sees_the_last_lines_of_a_job_that_runs(bench: Workbench) -> None:
     """`collapsed preview keeps last 20 logical lines`: any number, of a running command too."""
     reply = await bench.call({"command": "seq 1 100; until [ -e go ]; do sleep 0.01; done", "async": True})
     job = reply.details["async"]["jobId"]
@@ -261,8 +170,8 @@ async def test_line_233_a_person_sees_the_last_lines_of_a_job_that_runs(bench: W
     await bench.ended(job)
 
 
-async def test_line_192_an_abort_raises_and_ends_what_runs(bench: Workbench) -> None:
-    """`throw ToolAbortError`: in the library; on a wire it is a reply (line 272)."""
+async def test_an_abort_raises_and_ends_what_runs(bench: Workbench) -> None:
+    """`throw ToolAbortError`: in the library; on a wire it is a reply (X272)."""
     tool = bench.tool()
     running = asyncio.create_task(tool.call({"command": "touch begun; sleep 1000"}))
     await until((bench.cwd / "begun").exists, "the command")

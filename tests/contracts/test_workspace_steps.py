@@ -1,7 +1,6 @@
-"""Seed 004 step by step: the way of a tool call from its text to its result. Each row names the line of the seed.
+"""The workspace tool, refined: the steps of a call from its text to its result. A row numbered 24 shows X24.
 
-Its surfaces (renderer, `!`, RPC) have a file of their own. Steps that belong to sessions, terminals and the minimiser
-have issues of their own: here is shown what holds until then.
+The statements are in docs/statements.md. Its surfaces (renderer, `!`, RPC) are in test_workspace_surfaces.py.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from nacre.settings import Settings
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    line: int
+    number: int
     words: str
     arguments: Mapping[str, Any]
     text: str
@@ -29,7 +28,7 @@ class Step:
     tools: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.line}-{self.words}"
+        return f"X{self.number}-{self.words}"
 
 
 KEPT = {"timeoutSeconds": 300, "artifactId": "1"}
@@ -38,7 +37,7 @@ KEPT = {"timeoutSeconds": 300, "artifactId": "1"}
 def selected(command: str, shown: str, **more: Any) -> Step:
     """A last stage that selects lines: what it shows is shown, the rest is in the artifact."""
     return Step(
-        line=24,
+        number=24,
         words="extracts trailing `| head -n N`, `| head -N`, `| tail -n N`, `| tail -N`",
         arguments={"command": command},
         text=layout(shown, bracket=f"[{full(1)}]"),
@@ -72,12 +71,12 @@ STEPS = [
     selected("seq 5 | tail -n 2", "4\n5"),
     selected("seq 5 | tail -2", "4\n5"),
     selected("seq 5 | tail -n2", "4\n5"),
-    # D4 recognises what the real tail knows, not only the seed's four forms.
+    # D4 recognises what the real tail knows, not only the four forms of X24.
     selected("seq 5 |& tail --lines=2", "4\n5"),
     selected("seq 5 \\\n  | tail -n 2 ;  # the last", "4\n5"),
     *(
         Step(
-            line=24,
+            number=24,
             words="`| head -n N`, `| head -N`",
             arguments={"command": f"yes | head {flag}"},
             # `head` closes the pipe, so there is no more to keep; its producer's SIGPIPE is no failure.
@@ -86,26 +85,26 @@ STEPS = [
         for flag in ("-n 2", "-2", "-n2", "--lines=2")
     ),
     Step(
-        line=25,
+        number=25,
         words="trims trailing/leading whitespace",
         arguments={"command": " \n\techo hi\n \n"},
         text=layout("hi"),
     ),
     Step(
-        line=26,
+        number=26,
         words="keeps internal whitespace intact",
         arguments={"command": "echo 'a   b'\n\necho   c"},
         text=layout("a   b\nc"),
     ),
     Step(
-        line=30,
+        number=30,
         words="explicit `head`/`tail` args override extracted values",
         arguments={"command": "seq 9 | tail -n 5", "tail": 1},
         text=layout("9", bracket=f"[Showing lines 9-9 of 9; 8 lines, 16B left out. {full(1)}]"),
         details=KEPT | {"meta": {"truncation": cut("tail", "lines", (9, 9), lines=9, size=18, output=2)}},
     ),
     Step(
-        line=31,
+        number=31,
         words="extracted values are fallback only",
         arguments={"command": "seq 9 | tail -n 5", "head": 2},
         text=layout(
@@ -116,7 +115,7 @@ STEPS = [
         details=KEPT | {"meta": {"truncation": cut("head", "lines", (1, 2), lines=5, size=10, output=4, nextOffset=3)}},
     ),
     Step(
-        line=35,
+        number=35,
         words="comments mention stripping `2>&1`, but current implementation does not remove it",
         arguments={"command": "{ echo out; echo err >&2; } 2>&1 | tail -n 1"},
         text=layout("err", bracket=f"[{full(1)}]"),
@@ -124,7 +123,7 @@ STEPS = [
     ),
     # 2) Optional interception.
     Step(
-        line=39,
+        number=39,
         words="runs `checkBashInterception()` against the normalized command",
         arguments={"command": "grep x file | tail -n 3"},
         settings=INTERCEPTING,
@@ -132,11 +131,11 @@ STEPS = [
         text="Blocked: Use the `grep` tool instead of grep/rg. It respects .gitignore and gives structured output.\n\n"
         "grep x file | tail -n 3",
         is_error=True,
-        # Line 61 regrets that there is no such field; D8 adds it.
+        # D8 adds this field.
         details={"suggestedTool": "grep"},
     ),
     Step(
-        line=45,
+        number=45,
         words="the suggested tool is present in `ctx.toolNames`",
         arguments={"command": "cat file"},
         settings=INTERCEPTING,
@@ -144,7 +143,7 @@ STEPS = [
     ),
     # 3) CWD validation and timeout clamping.
     Step(
-        line=67,
+        number=67,
         words="missing path",
         arguments={"command": "true", "cwd": "../missing"},
         text="Working directory does not exist: {parent}/missing",
@@ -152,7 +151,7 @@ STEPS = [
         details={},
     ),
     Step(
-        line=68,
+        number=68,
         words="non-directory",
         arguments={"command": "true", "cwd": "{cwd}/file"},
         text="Working directory is not a directory: {cwd}/file",
@@ -161,15 +160,15 @@ STEPS = [
     ),
     # 5) PTY vs non-PTY execution selection.
     Step(
-        line=89,
+        number=89,
         words="print mode and non-UI RPC/tool contexts always use non-PTY",
         arguments={"command": "test -t 1; echo $?", "pty": True},
         text=layout("1", "pty was asked for, but there is no terminal here: the command runs with pipes"),
     ),
     # Environment hardening.
     *(
-        Step(line=line, words=words, arguments={"command": f"echo ${name}"}, text=layout(value))
-        for line, words, name, value in (
+        Step(number=number, words=words, arguments={"command": f"echo ${name}"}, text=layout(value))
+        for number, words, name, value in (
             (148, "pagers disabled (`PAGER=cat`, `GIT_PAGER=cat`, etc.)", "PAGER", "cat"),
             (148, "pagers disabled (`PAGER=cat`, `GIT_PAGER=cat`, etc.)", "GIT_PAGER", "cat"),
             (149, "editor prompts disabled (`GIT_EDITOR=true`, `EDITOR=true`, ...)", "GIT_EDITOR", "true"),
@@ -183,7 +182,7 @@ STEPS = [
     ),
     # Output.
     Step(
-        line=153,
+        number=153,
         words="(`CRLF`/`CR` to `LF`, `sanitizeText`)",
         arguments={"command": r"printf 'a\r\nb\r\n10%%\r50%%\r100%%\n\033[31mred\033[0m\n'"},
         # D5: a progress bar is its last state, not a line for each.
@@ -191,14 +190,14 @@ STEPS = [
         details=KEPT | {"meta": {"redraws": 2}},
     ),
     Step(
-        line=179,
+        number=179,
         words="It does not enforce a hard 2000-line cap",
         arguments={"command": "yes '' | head -n 5000"},
         text=layout("(no output)"),
     ),
     # Result shaping.
     Step(
-        line=195,
+        number=195,
         words="head then tail",
         arguments={"command": "seq 100", "head": 10, "tail": 3},
         text=layout("8\n9\n10", bracket=f"[Showing lines 8-10 of 100; 97 lines, 285B left out. {full(1)}]"),
@@ -206,13 +205,13 @@ STEPS = [
         | {"meta": {"truncation": cut("head", "lines", (8, 10), lines=100, size=292, output=7, nextOffset=11)}},
     ),
     Step(
-        line=196,
+        number=196,
         words="empty output becomes `(no output)`",
         arguments={"command": "true", "tail": 3},
         text=layout("(no output)"),
     ),
     Step(
-        line=200,
+        number=200,
         words="non-zero exit -> `ToolError(",
         # D6: a result, not an exception.
         arguments={"command": "echo bad; exit 9"},
@@ -220,9 +219,9 @@ STEPS = [
         is_error=True,
         details={"timeoutSeconds": 300, "exitCode": 9},
     ),
-    Step(line=201, words="zero exit -> success result", arguments={"command": "exit 0"}, text=layout("(no output)")),
+    Step(number=201, words="zero exit -> success result", arguments={"command": "exit 0"}, text=layout("(no output)")),
     Step(
-        line=211,
+        number=211,
         words="`Full: artifact://<id>`",
         arguments={"command": "seq 1 100000 | tail -n 3"},
         text=layout("99998\n99999\n100000", bracket=f"[{full(1)}]"),
@@ -232,7 +231,7 @@ STEPS = [
 
 
 @pytest.mark.parametrize("step", STEPS, ids=str)
-async def test_step_of_seed_004(step: Step, bench: Workbench) -> None:
+async def test_step_of_the_workspace_tool(step: Step, bench: Workbench) -> None:
     (bench.cwd / "file").write_text("content\n", encoding="utf-8")
     places = {"{cwd}": str(bench.cwd), "{parent}": str(bench.cwd.parent)}
 
@@ -249,20 +248,20 @@ async def test_step_of_seed_004(step: Step, bench: Workbench) -> None:
 # Steps whose effect is beside the text.
 
 
-async def test_line_72_no_artifact_is_left_of_what_was_shown_whole(bench: Workbench) -> None:
-    """The seed allots one before each run; here it comes into being when there is something to keep."""
+async def test_no_artifact_is_left_of_what_was_shown_whole(bench: Workbench) -> None:
+    """An artifact is made when there is something to keep, not before each run."""
     await bench.call({"command": "seq 1000"})
     assert not (bench.home / "artifacts").exists()
 
 
-async def test_line_105_reuse_of_shells_is_not_seen(bench: Workbench) -> None:
-    """Sessions come later (D11): nothing of one call is left for the next."""
+async def test_reuse_of_shells_is_not_seen(bench: Workbench) -> None:
+    """Without a session (D11) nothing of one call is left for the next."""
     await bench.call({"command": "cd /; LEFT=behind; left() { :; }; export LEFT; set -e; alias l=ls"})
     reply = await bench.call({"command": "pwd; echo ${LEFT-}; type left l 2>/dev/null; false; echo on"})
     assert timeless(reply.text) == layout(f"{bench.cwd}\n\non")
 
 
-async def test_line_125_chunks_are_streamed(bench: Workbench) -> None:
+async def test_chunks_are_streamed(bench: Workbench) -> None:
     texts = []
     async with asyncio.timeout(15):
         async for item in bench.tool().stream({"command": "echo 1; until [ -e go ]; do sleep 0.01; done; echo 2"}):
@@ -271,21 +270,21 @@ async def test_line_125_chunks_are_streamed(bench: Workbench) -> None:
     assert texts[:2] == ["1\n", "1\n2\n"]
 
 
-async def test_line_163_the_tail_buffer_is_cut_at_a_character(bench: Workbench) -> None:
+async def test_the_tail_buffer_is_cut_at_a_character(bench: Workbench) -> None:
     """`keeps an in-memory UTF-8-safe tail buffer`."""
     reply = await bench.call({"command": "yes äöü€ | head -n 30000"}, plain(keep="tail"))
     shown = reply.text.split("\n\nWall time")[0]
     assert set(shown.split("\n")) == {"äöü€"}
 
 
-async def test_line_165_the_artifact_is_the_full_stream(bench: Workbench) -> None:
+async def test_the_artifact_is_the_full_stream(bench: Workbench) -> None:
     reply = await bench.call({"command": "seq 50000; echo end >&2"})
     path = bench.tool().engine.artifacts.plain_path(int(reply.details["artifactId"]))
     with open(path, encoding="ascii") as file:
         assert file.read() == "".join(f"{n}\n" for n in range(1, 50001)) + "end\n"
 
 
-async def test_line_207_truncation_of_the_middle_tells_both_ranges(bench: Workbench) -> None:
+async def test_truncation_of_the_middle_tells_both_ranges(bench: Workbench) -> None:
     reply = await bench.call({"command": "seq 20000"})
     truncation = dict(reply.details["meta"]["truncation"])
     first, last = truncation.pop("headRange"), truncation.pop("tailRange")
@@ -314,7 +313,7 @@ async def test_line_207_truncation_of_the_middle_tells_both_ranges(bench: Workbe
     )
 
 
-async def test_line_253_without_an_artifact_there_is_truncation_but_no_reference(bench: Workbench) -> None:
+async def test_without_an_artifact_there_is_truncation_but_no_reference(bench: Workbench) -> None:
     bench.home.mkdir(parents=True)
     (bench.home / "artifacts").write_text("in the way", encoding="utf-8")
     reply = await bench.call({"command": "seq 1 20000 | tail -n 2; "})
