@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import nacre
-from nacre.sessions.exit_traps import may_watch, own_traps
+from nacre.sessions.exit_traps import trap_use
 from nacre.settings import ShellSettings
 
 SETTINGS = nacre.Settings(shell=ShellSettings(snapshot=False))
@@ -99,7 +99,7 @@ async def test_a_function_with_a_trap_that_is_not_called_costs_no_state(tmp_path
 async def test_a_script_that_lists_its_traps_sees_its_own_alone(script: str, tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         assert (await shell.run(f"{script}; y=1; exit 2")).text == ""
-        assert not may_watch(script, None)
+        assert trap_use(script, None).lists_traps
 
 
 async def test_the_stage_codes_of_the_last_pipeline_are_told_after_an_exit(tmp_path: Path) -> None:
@@ -113,8 +113,9 @@ async def test_the_stage_codes_of_the_last_pipeline_are_told_after_an_exit(tmp_p
             assert (ended.exit_code, ended.stages) == (code, stages)
 
 
-def test_only_commands_of_the_shell_itself_are_changed() -> None:
-    for script in (
+@pytest.mark.parametrize(
+    "script",
+    [
         "f() { trap 'a' EXIT; }",
         "(trap a EXIT)",
         "cat <<E\ntrap a EXIT\nE",
@@ -123,10 +124,50 @@ def test_only_commands_of_the_shell_itself_are_changed() -> None:
         'trap "$x" EXIT',
         'trap "a $(date)" EXIT',
         "trap a $x",
-        "set -x; trap a EXIT",
         "trap a EXIT | cat",
         "{ trap a EXIT; } &",
         "'trap a EXIT",
-    ):
-        assert own_traps(script, None) == ()
-    assert len(own_traps("trap a EXIT; trap 'b' 0 INT; trap - exit", None)) == 3
+    ],
+)
+def test_only_commands_of_the_shell_itself_are_rewritten(script: str) -> None:
+    assert trap_use(script, None).exit_traps == ()
+
+
+def test_each_command_that_sets_the_exit_trap_is_found() -> None:
+    use = trap_use("trap a EXIT; trap 'it'\\''s' 0 INT; trap - exit", None)
+    assert [(trap.action, trap.value, trap.others) for trap in use.exit_traps] == [
+        ("a", "a", ""),
+        ("'it'\\''s'", "it's", "INT"),
+        (None, None, ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "trap",
+        "builtin trap -p INT",
+        "echo `trap`",
+        "cat <<E\n$(trap)\nE",
+        "f() { trap; }; f",
+        "eval 'eval trap'",
+        "trap $x",
+    ],
+)
+def test_a_command_that_lists_traps_is_found_at_any_depth(script: str) -> None:
+    assert trap_use(script, None).lists_traps
+
+
+@pytest.mark.parametrize(
+    "script", ["echo trap -p", "cat <<E\ntrap\nE", "trap 'trap -p' INT", "trap - INT; bash -c trap"]
+)
+def test_a_word_of_the_same_name_lists_nothing(script: str) -> None:
+    assert not trap_use(script, None).lists_traps
+
+
+@pytest.mark.parametrize(
+    "script", ["set -x", "set -ev", "set -o xtrace", "shopt -so verbose", "trap a DEBUG", "eval 'set -x'"]
+)
+def test_a_script_that_shows_its_commands_is_known(script: str) -> None:
+    assert trap_use(script, None).shows_commands
+    assert not trap_use("set -e; curl --verbose x; git reset", None).shows_commands

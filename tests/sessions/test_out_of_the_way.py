@@ -210,6 +210,33 @@ async def test_a_trace_in_a_file_of_its_own_has_the_script_alone(tmp_path: Path)
         assert (await shell.run('echo "$x ${BASH_XTRACEFD-unset}"')).text == "5 unset\n"
 
 
+async def test_a_trace_in_a_file_of_its_own_costs_neither_stage_codes_nor_the_state_at_an_exit(tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        await shell.run("exec 9>trace; BASH_XTRACEFD=9; set -x; echo a")
+        piped = await shell.run("x=2; false | true")
+        assert (piped.text, piped.stages) == ("", (1, 0))
+        await shell.run("x=3; cd /; exit 3")
+        after = await shell.run('{ set +x; } 2>/dev/null; echo "$x $PWD"')
+        assert "were kept" in after.notices[0]
+        assert after.text == "3 /\n"
+    lines = [line.lstrip("+").strip() for line in (tmp_path / "trace").read_text(encoding="utf-8").splitlines()]
+    assert lines == ["echo a", "x=2", "false", "true", "x=3", "cd /", "exit 3"]
+
+
+@pytest.mark.parametrize("closed", ["1001", "1002", "1003", "{1000..1023}", "{3..1023}"])
+async def test_a_shell_whose_descriptors_were_closed_is_replaced(closed: str, tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        await shell.run("x=1")
+        ended = await shell.run(f'for fd in {closed}; do eval "exec $fd>&-"; done; x=2; echo out; (exit 3)', timeout=20)
+        assert ended.exit_code == 3
+        assert ended.text.startswith("out\n")
+        # Bash itself says that it cannot restore a descriptor.
+        assert ended.text.count("\n") <= 2
+        after = await shell.run('echo "$x"', timeout=20)
+        assert after.text == "1\n"
+        assert "before its last command" in after.notices[0]
+
+
 async def test_a_shell_that_ends_right_after_its_answer_costs_no_call_and_tells_no_untruth(tmp_path: Path) -> None:
     async def attempt() -> None:
         async with session(tmp_path) as shell:

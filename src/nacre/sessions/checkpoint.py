@@ -60,8 +60,8 @@ _OWN = words(
     """
     _ BASH BASHOPTS BASHPID BASH_ALIASES BASH_ARGC BASH_ARGV BASH_ARGV0 BASH_CMDS BASH_COMMAND
     BASH_EXECUTION_STRING BASH_LINENO BASH_LOADABLES_PATH BASH_SOURCE BASH_SUBSHELL BASH_VERSINFO BASH_VERSION
-    COMP_WORDBREAKS COPROC COPROC_PID DIRSTACK EPOCHREALTIME EPOCHSECONDS EUID FUNCNAME GROUPS HISTCMD LINENO MAPFILE
-    PIPESTATUS PPID PWD RANDOM SECONDS SHELLOPTS SRANDOM UID
+    BASH_XTRACEFD COMP_WORDBREAKS COPROC COPROC_PID DIRSTACK EPOCHREALTIME EPOCHSECONDS EUID FUNCNAME GROUPS
+    HISTCMD LINENO MAPFILE PIPESTATUS PPID PWD RANDOM SECONDS SHELLOPTS SRANDOM UID
     """
 ) | {VARIABLE}
 # Options that belong to how the shell was started, or that would keep it from going on.
@@ -100,8 +100,8 @@ class Checkpoint:
 
     @cached_property
     def traces_elsewhere(self) -> bool:
-        """Whether a trace goes to a descriptor of the script's own."""
-        return "BASH_XTRACEFD" in self._variables
+        """True if a trace may go to a descriptor of the script's own."""
+        return " BASH_XTRACEFD" in self.variables
 
     @cached_property
     def alias_texts(self) -> dict[str, str]:

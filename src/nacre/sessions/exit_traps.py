@@ -1,53 +1,59 @@
-"""What a script has to do with traps: whether our watch for its exit may be set, and which traps carry it on. Pure.
+"""What a script does with traps, as far as its text tells: whether an EXIT trap of ours may be set beside it. Pure.
 
-Bash has one EXIT trap. The watch, which writes the state down, is in its place while a script runs; a script that shows
-its traps would see it, and one that sets an EXIT trap would replace it, so there the text of the watch goes along.
+Bash has one EXIT trap. A session uses it to save the shell's state at an `exit`, so a script that lists its traps would
+see ours, and a script that sets an EXIT trap would replace it. Such a command is rewritten to run both.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from nacre.bash.tree import Command, Word
+    from nacre.bash.tree import Command, Program, Word
     from nacre.sessions.checkpoint import Checkpoint
 
-# A `trap` in the place of a command that lists traps, or whose words are not known: `trap`, `trap -p`, `trap $x`.
-_SHOWS = re.compile(
-    r"""(?:^|[;&|({!`\n]|\b(?:then|do|else|elif|if|while|until|builtin|command|eval|time)\b)["'\\\s]*trap\b["']?"""
-    r"""[ \t]*(?:$|[;&|)}`\n<>]|-[pl]|["']?[$`])""",
-    re.MULTILINE,
-)
-# What would show the changed text of a command.
-_TRACES = re.compile(r"\bset[ \t][^;&|\n]*-\w*[xv]|xtrace|verbose|BASH_COMMAND|\bDEBUG\b")
-_TRACING = ("set -o xtrace", "set -o verbose")
-_VERBOSE = re.compile(r"\bset[ \t][^;&|\n]*-\w*v|verbose")
 _EXIT = frozenset(("EXIT", "SIGEXIT", "0"))
+# Words that run the command after them in the same shell.
+_PREFIXES = ("builtin", "command")
 _WORD = re.compile(r"[\w./:+@%-]+")
 
 
-class OwnTrap(NamedTuple):
-    """A command of the script that sets or takes away the EXIT trap."""
+class ExitTrap(NamedTuple):
+    """A command of the script that sets or removes the EXIT trap."""
 
     start: int
     end: int
     action: str | None
-    """The word as written, which is no expansion alone; None when the trap is taken away."""
-    fixed: str | None
-    """What the word stands for, where that is plain."""
+    """The action as written; None if the trap is removed."""
+    value: str | None
+    """The action's value, where it is fixed."""
     others: str
-    """The other signals that it is set for, as written."""
+    """The other signals of the same command, as written."""
 
 
-def may_watch(script: str, state: Checkpoint | None) -> bool:
-    """Whether nothing that the script runs is known to list the traps of its shell."""
-    if "trap" in script and _SHOWS.search(script):
-        return False
-    if state is None or not ("trap" in state.functions or "trap" in state.aliases):
-        return True
-    return _words(script).isdisjoint(_showing(state))
+class TrapUse(NamedTuple):
+    """How a script uses the traps and the echo of its shell."""
+
+    lists_traps: bool = False
+    shows_lines: bool = False
+    """True if bash prints the script's lines as it reads them (`set -v`)."""
+    shows_commands: bool = False
+    """True if a rewritten command would be seen: in a trace, or in BASH_COMMAND."""
+    exit_traps: tuple[ExitTrap, ...] = ()
+
+
+def trap_use(script: str, state: Checkpoint | None) -> TrapUse:
+    """How the script uses traps in a shell of this state, whose functions and aliases it may call."""
+    use = _read(script) if "trap" in script or "set" in script or "shopt" in script else TrapUse()
+    if state is None:
+        return use
+    lists = use.lists_traps or not _words(script).isdisjoint(_listing_names(state))
+    lines = use.shows_lines or "set -o verbose" in state.options
+    commands = use.shows_commands or lines or "set -o xtrace" in state.options
+    return TrapUse(lists, lines, commands, () if {"trap", "builtin"} & state.names else use.exit_traps)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -55,82 +61,135 @@ def _words(text: str) -> frozenset[str]:
 
 
 @functools.lru_cache(maxsize=8)
-def _showing(state: Checkpoint) -> frozenset[str]:
-    """The functions and aliases that list traps, or use one that does."""
+def _listing_names(state: Checkpoint) -> frozenset[str]:
+    """The functions and aliases that list traps, or mention one that does."""
+    if "trap" not in state.functions and "trap" not in state.aliases:
+        return frozenset()
     texts = {**dict(state.each_function()), **state.alias_texts}
-    found = {name for name, text in texts.items() if _SHOWS.search(text.partition("{")[2] or text)}
+    found = {name for name, text in texts.items() if "trap" in text and _read(text).lists_traps}
     while more := {name for name, text in texts.items() if name not in found and not found.isdisjoint(_words(text))}:
         found |= more
     return frozenset(found)
 
 
-def shows_lines(script: str, state: Checkpoint | None) -> bool:
-    """Whether bash prints the lines of the script as it reads them (`set -v`): none of ours may be among them."""
-    return _VERBOSE.search(script) is not None or (state is not None and "set -o verbose" in state.options)
-
-
-def own_traps(script: str, state: Checkpoint | None) -> tuple[OwnTrap, ...]:
-    """The commands with which the script itself sets its EXIT trap, where their text can be another."""
-    if "trap" not in script or _TRACES.search(script):
-        return ()
-    if state is not None and (
-        any(option in state.options for option in _TRACING) or not {"trap", "builtin"}.isdisjoint(state.names)
-    ):
-        return ()
-    return _own_traps(script)
-
-
-@functools.lru_cache(maxsize=64)
-def _own_traps(script: str) -> tuple[OwnTrap, ...]:
+@functools.lru_cache(maxsize=256)
+def _read(script: str) -> TrapUse:
     from nacre.bash.reader import read
-    from nacre.bash.tree import Close, Command, Open, UnreadableError
+    from nacre.bash.tree import UnreadableError
 
     try:
         program = read(script)
+        commands = _commands(program)
     except UnreadableError:
-        return ()
-    if program.damage:
-        return ()
-    found, apart, depth = [], 0, 0
+        # A text that cannot be read may do anything that it has a word for.
+        return TrapUse("trap" in script, shows_lines="set" in script, shows_commands=True)
+    traps = [arguments for name, arguments in commands if name == "trap"]
+    options = [arguments for name, arguments in commands if name in ("set", "shopt")]
+    lines = any(_names_option(arguments, "v", "verbose") for arguments in options)
+    return TrapUse(
+        lists_traps=any(_lists_traps(arguments) for arguments in traps),
+        shows_lines=lines,
+        shows_commands=lines
+        or "BASH_COMMAND" in script
+        or any(_names_option(arguments, "x", "xtrace") for arguments in options)
+        or any("DEBUG" in arguments for arguments in traps),
+        exit_traps=tuple(_exit_traps(program)),
+    )
+
+
+def _commands(program: Program) -> list[tuple[str | None, list[str | None]]]:
+    """Name and arguments of every simple command, also of those inside words, here-documents and texts for `eval`.
+
+    Raises:
+        UnreadableError: the program, or a text in it, is not valid shell.
+    """
+    from nacre.bash.reader import read
+    from nacre.bash.tree import Command, Program, UnreadableError
+
+    found: list[tuple[str | None, list[str | None]]] = []
+    pending: list[Any] = [program]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, list | tuple):
+            pending.extend(part for part in node if part is not None and not isinstance(part, str | int))
+            continue
+        if isinstance(node, Program) and node.damage:
+            raise UnreadableError("not valid shell")
+        if isinstance(node, Command) and node.words:
+            name, *arguments = map(_value, node.words)
+            while name in _PREFIXES and arguments:
+                name, *arguments = arguments
+            if name == "eval" and None not in arguments:
+                pending.append(read(" ".join(filter(None, arguments))))
+            found.append((name, arguments))
+        pending.append([getattr(node, attribute) for attribute in type(node).__slots__])
+    return found
+
+
+def _value(word: Word) -> str | None:
+    """The word's value, if it has no expansions."""
+    from nacre.bash.tree import Fixed
+
+    if word.fixed is not None:
+        return word.fixed
+    parts = [part.text for part in word.parts if isinstance(part, Fixed) and part.quoted]
+    return "".join(parts) if len(parts) == len(word.parts) else None
+
+
+def _lists_traps(arguments: list[str | None]) -> bool:
+    if not arguments:
+        return True
+    first = arguments[0]
+    return first.startswith(("-p", "-l")) if first is not None else len(arguments) == 1
+
+
+def _names_option(arguments: list[str | None], letter: str, name: str) -> bool:
+    """True if `set` or `shopt` may turn the option on."""
+    return any(word is None or word == name or (word.startswith("-") and letter in word) for word in arguments)
+
+
+def _exit_traps(program: Program) -> Iterator[ExitTrap]:
+    """The commands that set the EXIT trap of the script's own shell, as opposed to a subshell's or a function's."""
+    from nacre.bash.tree import Close, Command, Open
+
+    elsewhere = depth = 0
     for step in program.steps:
         if isinstance(step, Open | Close):
             block, change = step.block, 1 if isinstance(step, Open) else -1
             depth += change
             if block.kind in ("subshell", "function", "coproc") or block.pipe_in or block.pipe_out:
-                apart += change
+                elsewhere += change
         elif (
             isinstance(step, Command)
-            and not (apart or step.pipe_in or step.pipe_out or (depth and program.background))
-            and (one := _own_trap(script, step)) is not None
+            and not (elsewhere or step.pipe_in or step.pipe_out or (depth and program.background))
+            and (trap := _exit_trap(program.source, step)) is not None
         ):
-            found.append(one)
-    return tuple(found)
+            yield trap
 
 
-def _own_trap(script: str, command: Command) -> OwnTrap | None:
+def _exit_trap(script: str, command: Command) -> ExitTrap | None:
     words = command.words
     if not words or words[0].fixed != "trap" or command.assignments or command.redirects:
         return None
-    given = words[2:] if len(words) > 1 and words[1].fixed == "--" else words[1:]
-    if not given or any(word.fixed is None for word in given[1:]):
+    arguments = words[2:] if len(words) > 1 and words[1].fixed == "--" else words[1:]
+    if not arguments or any(word.fixed is None for word in arguments[1:]):
         return None
-    action, signals = (None, given) if len(given) == 1 else (given[0], given[1:])
-    ours = [word for word in signals if (word.fixed or "").upper() in _EXIT]
-    others = [script[word.start : word.end] for word in signals if word not in ours]
-    if not ours:
+    action, signals = (None, arguments) if len(arguments) == 1 else (arguments[0], arguments[1:])
+    exits = [word for word in signals if (word.fixed or "").upper() in _EXIT]
+    others = " ".join(script[word.start : word.end] for word in signals if word not in exits)
+    if not exits:
         return None
     start, end = words[0].start, words[-1].end
     if action is None or action.fixed == "-":
-        return OwnTrap(start, end, None, None, " ".join(others))
-    text = script[action.start : action.end]
-    fixed = "" if text in ("''", '""') else action.fixed
-    if fixed is None and not _begins_plainly(action):
+        return ExitTrap(start, end, None, None, others)
+    value = _value(action)
+    if value is None and not _can_be_expanded_twice(action):
         return None
-    return OwnTrap(start, end, text, fixed, " ".join(others))
+    return ExitTrap(start, end, script[action.start : action.end], value, others)
 
 
-def _begins_plainly(word: Word) -> bool:
-    """Whether it can be no option, and may be expanded twice."""
+def _can_be_expanded_twice(word: Word) -> bool:
+    """True if the word has no side effects, and cannot be an option."""
     from nacre.bash.tree import Fixed, Parameter
 
     first = word.parts[0]

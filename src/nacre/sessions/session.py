@@ -27,7 +27,7 @@ from nacre.sessions.checkpoint import (
     read_beginning,
     read_dump,
 )
-from nacre.sessions.exit_traps import may_watch, own_traps, shows_lines
+from nacre.sessions.exit_traps import TrapUse, trap_use
 from nacre.sessions.framing import Frame
 from nacre.sessions.guard_state import KnownShell
 from nacre.sessions.rc_file import Snapshot, snapshot
@@ -187,8 +187,8 @@ class Session:
         back = None if enter is None or stays else self.cwd
         quiet = self._is_quiet(command) and (enter is None or back is not None)
         before = "" if back is None or state is None else state.directory_before
-        traced = "BASH_XTRACEFD" in command.script or (state is not None and state.traces_elsewhere)
-        watched = not (quiet or traced) and may_watch(command.script, state)
+        use = TrapUse() if quiet else trap_use(command.script, state)
+        watched = not (quiet or use.lists_traps)
         return Scope(
             env=env,
             enter=enter,
@@ -197,12 +197,12 @@ class Session:
             last=self._code,
             debug=self._debug,
             watched=watched,
-            traps=own_traps(command.script, state) if watched else (),
+            traps=use.exit_traps if watched and not use.shows_commands else (),
             quiet=quiet,
             lingers=lingers,
             guarded=bool(command.prologue),
-            stages=not (traced or shows_lines(command.script, state)),
-            traced=traced,
+            stages=not use.shows_lines,
+            traced="BASH_XTRACEFD" in command.script or (state is not None and state.traces_elsewhere),
         )
 
     async def _take_turn(self, label: Callable[[], str], limit: float | None) -> None:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from nacre.command import SIDE_FD
 from nacre.sessions.checkpoint import DUMP, VARIABLE
-from nacre.sessions.exit_traps import OwnTrap
+from nacre.sessions.exit_traps import ExitTrap
 from nacre.warden import protocol
 from nacre.warden.launch import quoted, with_notes
 
@@ -27,17 +27,14 @@ from nacre.warden.launch import quoted, with_notes
 _ROUND, _OUTER = 16, 32
 MOST_TURNS = _ROUND * _ROUND * _OUTER - 1
 
-# Seconds: where TMOUT is set, `read` takes it for its limit unless it has one, and the shell would end. Only there,
-# because in a `read` with a limit bash does not collect its children: a job that ends meanwhile has no exit code.
-_FOR_EVER = 100_000_000
-
 # Descriptors that the loop needs, counted from the first one; above all that a script would think of.
 _ROOM = 24
 _USUAL_LIMIT = 1024
 _LOW_OUTPUT_FD = 113
 
-# In the script's own last line, because after the eval the codes are the eval's. The group keeps it out of a trace.
-STAGES = f'\n{{ {VARIABLE}="$? ${{PIPESTATUS[@]}}"; }} 2>&-'
+# Keeps a group out of a trace that goes to BASH_XTRACEFD: bash stops writing there while the descriptor is closed. The
+# here-string gives the variable a value if it has none, because the redirection fails without one.
+_UNTRACED = '<<<"${BASH_XTRACEFD:=2}" {BASH_XTRACEFD}>&-'
 # The functions that its prologue may define; those of the user with the same names come back afterwards.
 GUARDED = (
     "rm /bin/rm /usr/bin/rm command sudo doas env nice ionice nohup timeout stdbuf setsid busybox flock chrt taskset "
@@ -73,7 +70,7 @@ class Told(NamedTuple):
     prologue: str = ""
     """The run-time guard: a text to be evaluated before, and taken back after."""
     stages: bool = False
-    """Whether the script ends with `STAGES`."""
+    """Whether the script ends with its stage line."""
     side: bool = False
     """Whether the script writes to the third stream."""
     loud: bool = True
@@ -103,7 +100,7 @@ class Bootstrap:
         self._notes, self._later = base + 12, base + 13
         # The end of the socket is the end of the shell, with the status of its last turn; a note tells the stage codes.
         self._next = (
-            f'\\builtin read ${{TMOUT:+-t{_FOR_EVER:d}}} -r -u {go} "{VARIABLE}[0]"||{{ '
+            f"\\builtin mapfile -n 1 -O 3 -u {go} {VARIABLE};[[ ${{{VARIABLE}[3]-}} ]]||{{ "
             f'\\builtin printf "stages %s\\n" "${{{VARIABLE}[1]#* }}" >&{script};'
             f'\\builtin exit "${{{VARIABLE}[1]%% *}}";}};'
             f'\\builtin mapfile -d "" -t -u {script} {VARIABLE};\\builtin eval "${{{VARIABLE}[0]}}";'
@@ -135,7 +132,7 @@ class Bootstrap:
         )
         # In one command, because each has a status and stage codes of its own.
         watch = f'\\builtin eval {quoted(begun)} "${{PIPESTATUS[@]}}" {quoted(ended)}'
-        self.exit_watch = f"{{ {watch};}} 2>/dev/null"
+        self._exit_watch = f"{{ {watch};}} 2>/dev/null"
         # A trap of the script finds the status in `$?`, and neither `set -e` nor an ERR trap is concerned.
         self._wrapped = (
             f"case $? in 0){watch} ';\\builtin :;\\builtin eval' ",
@@ -194,7 +191,8 @@ class Bootstrap:
             ours = f"[[ /dev/fd/{self._notes} -ef /dev/fd/{self._script} ]]"
             before += f"\\builtin eval {quoted(with_notes(told.prologue, self._notes, ours))};"
         if told.watched:
-            before += f"\\builtin trap {quoted(self.exit_watch)} EXIT;"
+            watch = f"{self._exit_watch} {_UNTRACED}" if told.traced else self._exit_watch
+            before += f"\\builtin trap {quoted(watch)} EXIT;"
         if told.debug:
             before += f"\\builtin trap {quoted(told.debug)} DEBUG;"
         # `builtin eval` alone would not hand the variables on to programs.
@@ -217,15 +215,18 @@ class Bootstrap:
             after += "\\exec </dev/null;"
         end = self._told(nonce) if told.loud else self._briefly_told(nonce)
         text = f"{before}{_previous(told.last)}{run};"
+        lost = "||".join(f"[[ ! -e /dev/fd/{fd} ]]" for fd in (self._go, self._script, self._output))
         if told.traced:
-            # Bash gives the descriptor up for its trace when a redirection closes it, and has it again afterwards. The
-            # here-string gives the variable a value where it has none, which the redirection would not do without.
             text += (
-                f'{{ {VARIABLE}=(0 {status});}} <<<"${{BASH_XTRACEFD:=2}}" {{BASH_XTRACEFD}}>&-;'
+                f"{{ {VARIABLE}=(0 {status});}} {_UNTRACED};"
                 "[[ $BASH_XTRACEFD != 2 ]]||\\builtin unset -v BASH_XTRACEFD;"
             )
         else:
             text += f"{VARIABLE}=(0 {status});"
+        if told.loud:
+            # A script may have closed every descriptor that it found: the shell cannot go on.
+            code = f"${{{VARIABLE}[1]%% *}}"
+            text += f'if {lost};then \\exec 2>&-;\\builtin exit "{code}";fi;'
         if told.prologue:
             # What the user has of these names is held by the text of this command alone.
             text += f"\\builtin unset -f {GUARDED}||:;"
@@ -240,14 +241,14 @@ class Bootstrap:
         missing = f'\\builtin printf "{nonce}\\0{NO_DIRECTORY}\\0";{why};\\builtin printf "\\0\\0\\0{nonce}\\0"'
         return f"if \\builtin cd -- {quoted(told.enter)};then {text};else {{ {missing};}} >&{self._go};fi"
 
-    def with_watch(self, script: str, traps: Sequence[OwnTrap], *, switched: bool) -> str:
+    def with_watch(self, script: str, traps: Sequence[ExitTrap], *, switched: bool) -> str:
         """The script whose own EXIT traps write the state down before they run."""
         for one in reversed(traps):
             if one.action is None:
-                text = quoted(self.exit_watch)
+                text = quoted(self._exit_watch)
             else:
-                if one.fixed is not None:
-                    word = quoted(quoted(quoted(one.fixed)))
+                if one.value is not None:
+                    word = quoted(quoted(quoted(one.value)))
                 else:
                     word = f'"$(\\builtin printf %q "$(\\builtin printf %q {one.action})")"'
                 zero, other, end = map(quoted, self._wrapped)
@@ -263,7 +264,7 @@ class Bootstrap:
 
     def own_action(self, action: str) -> str:
         """What the script itself has asked for with an EXIT trap; empty when that is nothing."""
-        if action == self.exit_watch:
+        if action.removesuffix(f" {_UNTRACED}") == self._exit_watch:
             return ""
         zero, other, end = self._wrapped
         run = action[len(zero) : (len(zero) + len(action) - len(other) - len(end)) // 2]
@@ -305,6 +306,12 @@ class Bootstrap:
     def leave(self, nonce: str, code: int) -> str:
         """The same, and exit with the status of the turn before."""
         return f"{self.dump(nonce)};\\builtin exit {code}"
+
+
+def stage_line(*, traced: bool) -> str:
+    """A last line for a script that takes its stage codes: after the `eval` they are those of the `eval`."""
+    hidden = f"2>&- {_UNTRACED}" if traced else "2>&-"
+    return f'\n{{ {VARIABLE}="$? ${{PIPESTATUS[@]}}"; }} {hidden}'
 
 
 def _previous(code: int) -> str:

@@ -23,10 +23,10 @@ from nacre.backends.start_errors import start_error
 from nacre.command import Command
 from nacre.errors import NacreError
 from nacre.sessions.bash_process import Shell
-from nacre.sessions.exit_traps import OwnTrap
+from nacre.sessions.exit_traps import ExitTrap
 from nacre.sessions.fifo import Fifo
 from nacre.sessions.framing import Frame
-from nacre.sessions.shell_loop import NO_DIRECTORY, NO_PIPE, STAGES, Told
+from nacre.sessions.shell_loop import NO_DIRECTORY, NO_PIPE, Told, stage_line
 from nacre.sessions.state_safety import is_whole
 
 Fate = Literal["waits", "left", "kept", "timeout", "stop", "exit", "signal", "spent", "lost"]
@@ -62,7 +62,7 @@ class Scope(NamedTuple):
     """The DEBUG trap of the session."""
     watched: bool = False
     """Whether an `exit` in the script is to write the state down …"""
-    traps: tuple[OwnTrap, ...] = ()
+    traps: tuple[ExitTrap, ...] = ()
     """… also where the script sets an EXIT trap of its own."""
     quiet: bool = False
     """Whether the script is known to leave its shell as it is."""
@@ -158,7 +158,7 @@ class Turn:
         stages = command.stages and scope.stages and is_whole(command.script)
         script = self._shell.texts.with_watch(command.script, scope.traps, switched=self._shell.switched)
         if stages:
-            script += STAGES
+            script += stage_line(traced=scope.traced)
         told = Told(
             env=scope.env or None,
             enter=scope.enter,
