@@ -16,6 +16,8 @@ Streams = Literal["merged", "split"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
+    """A shell script and everything that decides how it runs."""
+
     script: str
     """The text that bash runs."""
     cwd: str

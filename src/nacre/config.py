@@ -14,8 +14,8 @@ import re
 import types
 import typing
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nacre.errors import ConfigError, shown
 from nacre.regular_file import read_regular_text, stamp_of
@@ -36,8 +36,7 @@ _WORDS: dict[Any, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """An effective setting and where it came from."""
 
     key: str
@@ -45,8 +44,9 @@ class Origin:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+class Configuration(NamedTuple):
+    """The settings, the directory of kept state, and the origin of each setting."""
+
     settings: Settings
     state_dir: str
     origins: tuple[Origin, ...]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from nacre.command import Streams
 from nacre.output.captured import Captured, Selection
 from nacre.result import Output
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaptureShape:
+class CaptureShape(NamedTuple):
     """How much of a stream is kept at hand; the rest is in the artifact."""
 
     whole_bytes: int

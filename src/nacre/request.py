@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from nacre.errors import SHOWN_CHARACTERS, InvalidRequestError, kind_of, shown
 
@@ -33,8 +33,7 @@ class Lifted:
         return (size if self.unit == "bytes" else lines) > self.count
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Owner:
+class Owner(NamedTuple):
     """Whose call it is; a job that comes of it belongs to the session and to the project of the directory."""
 
     session: str | None
@@ -45,6 +44,8 @@ class Owner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShellRequest:
+    """One command and the wishes of its caller."""
+
     command: str
     """The script, as the caller wrote it."""
     script: str | None = None

@@ -33,6 +33,8 @@ def _check_head(head_bytes: int, cap_bytes: int, key: str, cap: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionSettings:
+    """How commands are started and stopped."""
+
     containment: Literal["auto", "required", "off"] = _setting(
         "auto",
         "run commands under the warden: auto falls back with a notice, required refuses, off never",
@@ -49,6 +51,8 @@ class ExecutionSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputSettings:
+    """How much output is kept and shown."""
+
     artifact_cap_bytes: int = _setting(
         64 * MIB, "largest artifact: its first bytes and its newest ones are kept", project_most=64 * MIB
     )
@@ -72,6 +76,8 @@ class OutputSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobSettings:
+    """Background jobs."""
+
     job_cap_bytes: int = _setting(
         GIB, "largest output file of a job: its first bytes and its newest ones are kept", loosens=True
     )
@@ -91,6 +97,8 @@ class JobSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionSettings:
+    """Persistent shells."""
+
     persist: bool = _setting(
         default=True, doc="commands of a workspace session share one bash; false gives each its own"
     )
@@ -100,6 +108,8 @@ class SessionSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShellSettings:
+    """How the shells of workspace tools start."""
+
     prefix: str = _setting("", "words before every command of a workspace tool, such as `nice -n 5`", loosens=True)
     snapshot: bool = _setting(
         default=True,
@@ -109,6 +119,8 @@ class ShellSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicySettings:
+    """The guard and the interceptor."""
+
     guard: Literal["contract", "on", "off"] = _setting(
         "contract",
         "judge commands before they run; `contract` leaves it to each (basic: off, others: on)",
@@ -128,6 +140,8 @@ class PolicySettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnvironmentSettings:
+    """Which variables commands see."""
+
     env_filter: Literal["contract", "on", "off"] = _setting(
         "contract", "keep secrets out of commands; `contract` leaves it to each (basic: off, others: on)", loosens=True
     )
@@ -139,6 +153,8 @@ class EnvironmentSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogSettings:
+    """The audit log."""
+
     log_cap_bytes: int = _setting(
         32 * MIB, "the audit log is turned over at this size; one older part is kept", loosens=True
     )
@@ -146,6 +162,8 @@ class LogSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
+    """All settings, by section."""
+
     execution: ExecutionSettings = field(default_factory=ExecutionSettings)
     output: OutputSettings = field(default_factory=OutputSettings)
     jobs: JobSettings = field(default_factory=JobSettings)

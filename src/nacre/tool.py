@@ -340,7 +340,7 @@ class Tool:
         Args:
             program: tell of the jobs of every session of this program, as a companion does that has no session.
         """
-        owner = replace(self.owner, session=None) if program else self.owner
+        owner = self.owner._replace(session=None) if program else self.owner
         project = await project_of(owner.directory)
         async with aclosing(completions(self.engine.jobs, lambda job: hears(owner, project, job))) as ended:
             async for job in ended:

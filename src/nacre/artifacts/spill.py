@@ -7,7 +7,7 @@ the full output. A failed artifact never disturbs the window: the error is state
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from nacre.artifacts.writer import ArtifactWriter
 from nacre.errors import ArtifactError
@@ -15,8 +15,7 @@ from nacre.output.window import Window
 from nacre.result import ArtifactRef
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpillResult:
+class SpillResult(NamedTuple):
     """What is left of a stream."""
 
     window: Window

@@ -62,18 +62,7 @@ def main(argv: list[str] | None = None) -> int:
         from nacre import config
 
         config.leave_deleted_directory()
-    if argv is not None:
-        return _main(argv)
-    from nacre.cli import loading
-
-    loading.begin()
-    code = _main(sys.argv[1:])
-    if sys.argv[1:2] == ["run"]:
-        loading.leave(code)
-    return code
-
-
-def _main(arguments: list[str]) -> int:
+    arguments = sys.argv[1:] if argv is None else argv
     verb = arguments[0] if arguments else "--help"
     if verb in ("-h", "--help", "help"):
         return _print(summary())

@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable
 
-from nacre.cli import loading
 from nacre.errors import DeniedError, NacreError, RequestError
 from nacre.warden.privacy import become_unreadable
 
@@ -15,6 +14,9 @@ from nacre.warden.privacy import become_unreadable
 USAGE, OUR_FAILURE, DENIED = 2, 125, 126
 # What a shell reports for a program that a signal ended.
 INTERRUPTED, BROKEN_PIPE = 128 + 2, 128 + 13
+
+# The verbs that run commands.
+STARTS_COMMANDS = ("run", "call", "rpc", "mcp")
 
 
 def usage_code(verb: str) -> int:
@@ -26,8 +28,8 @@ def dispatch(verb: str, arguments: list[str]) -> int:
     """Run a verb; its exit code."""
 
     def work() -> int:
-        if not {"-h", "--help"} & set(arguments):
-            loading.prepare(verb)
+        if verb in STARTS_COMMANDS and not {"-h", "--help"} & set(arguments):
+            _start_warden()
         become_unreadable()
         module = importlib.import_module(f"nacre.cli.verb_{verb}")
         namespace = module.plain(arguments) if verb == "run" else None
@@ -35,10 +37,17 @@ def dispatch(verb: str, arguments: list[str]) -> int:
             from nacre.cli.parser import parsed
 
             namespace = parsed(verb, arguments)
-        loading.finish()
         return int(module.main(namespace))
 
     return guarded(work, on_request_error=usage_code(verb))
+
+
+def _start_warden() -> None:
+    """Start the warden before the verb's modules are imported: it loads in parallel."""
+    if os.environ.get("NACRE_CONTAINMENT") != "off":
+        from nacre.warden_client.pool import warden
+
+        warden.warm()
 
 
 def guarded(work: Callable[[], int], *, on_request_error: int = USAGE) -> int:

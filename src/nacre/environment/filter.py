@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from nacre.environment.noninteractive import noninteractive_defaults
 from nacre.environment.secret_names import exact_reason, name_reason, words
@@ -45,34 +44,37 @@ class EnvironmentEntryError(ValueError):
         self.problem = problem
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """What becomes of one variable."""
 
     strip: bool
     rule: Rule
     reason: str
-    hidden: tuple[str, ...] = field(default=(), repr=False)
+    hidden: tuple[str, ...] = ()
     """Texts to redact from output: the removed value and its secret parts, or a kept proxy's password."""
 
+    def __repr__(self) -> str:
+        return f"Decision(strip={self.strip}, rule={self.rule!r}, reason={self.reason!r})"
 
-@dataclass(frozen=True, slots=True)
-class Stripped:
-    """A variable the child does not get."""
+
+class Stripped(NamedTuple):
+    """A variable that the child does not get."""
 
     name: str
     reason: str
     rule: Rule
 
 
-@dataclass(frozen=True, slots=True)
-class FilteredEnvironment:
-    """The environment of a child, and what was taken out on the way."""
+class FilteredEnvironment(NamedTuple):
+    """The environment of a child, and what was removed from it."""
 
-    kept: dict[str, str] = field(repr=False)
-    stripped: tuple[Stripped, ...] = ()
-    hidden: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    kept: dict[str, str]
+    stripped: tuple[Stripped, ...]
+    hidden: Mapping[str, tuple[str, ...]]
     """Texts to redact from output, by the name of their variable."""
+
+    def __repr__(self) -> str:
+        return f"FilteredEnvironment(stripped={self.stripped!r})"
 
 
 def check_env_name(name: str) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from nacre.result import ArtifactRef, Output, Truncation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Captured:
+    """What was kept of one stream."""
+
     whole: bytes | None
     """Everything, when nothing was cut."""
     head: bytes
@@ -37,8 +39,7 @@ class Captured:
         return max(0, ends - sum(piece.count("\n") for piece in shown))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class Selection(NamedTuple):
     """Which lines are wanted; by default as many as fit."""
 
     head: int | None = None

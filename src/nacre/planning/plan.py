@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from nacre.bash.whole import is_whole
 from nacre.command import Command
@@ -22,6 +23,8 @@ LABEL_CHARACTERS = 120
 
 @dataclass(frozen=True, slots=True)
 class Plan:
+    """How one command runs, decided in full."""
+
     command: Command
     redactor: Redactor
     """Knows the values that were taken out of the environment; false when there were none."""
@@ -101,8 +104,7 @@ def is_filtered(profile: Profile, settings: EnvironmentSettings) -> bool:
     return settings.env_filter == "on"
 
 
-@dataclass(frozen=True, slots=True)
-class _Surroundings:
+class _Surroundings(NamedTuple):
     """What every call in the same surroundings shares."""
 
     env: Mapping[str, str]

@@ -6,12 +6,15 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cli.conftest import PATIENCE_SECONDS, Finished, Nacre
+from nacre.cli import verb_run
+from nacre.cli.parser import parsed
 
 KEYS = ["outcome", "exitCode", "signal", "text", "stages", "notices", "artifactId", "wallTimeMs"]
 
@@ -363,3 +366,27 @@ def test_a_relative_directory_below_a_deleted_one_is_125_and_named(nacre: Nacre,
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, cwd=tmp_path, timeout=60)
     says = f"nacre: working directory '{tmp_path}/gone/sub' does not exist\n"
     assert (done.returncode, done.stdout, done.stderr) == (125, "", says)
+
+
+# Starting.
+
+
+def test_a_command_imports_no_module_that_it_does_not_use() -> None:
+    argv = [sys.executable, "-X", "importtime", "-m", "nacre", "run", "true"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "nacre.engine.engine" in loaded
+    # Each takes a millisecond or more.
+    assert loaded & {"argparse", "pathlib", "shutil", "tomllib", "tree_sitter", "mcp"} == set()
+
+
+@pytest.mark.parametrize("words", [["true"], ["--", "a | b"], [""], ["--", " -x"]], ids=str)
+def test_a_command_without_options_is_read_as_argparse_reads_it(words: list[str]) -> None:
+    namespace = verb_run.plain(words)
+    assert namespace is not None
+    assert vars(namespace) == vars(parsed("run", words))
+
+
+@pytest.mark.parametrize("words", [[], ["--"], ["-h"], ["--json", "true"], ["a", "b"], ["--", "-x"], ["-"]], ids=str)
+def test_other_words_are_left_to_argparse(words: list[str]) -> None:
+    assert verb_run.plain(words) is None
