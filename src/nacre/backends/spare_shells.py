@@ -9,7 +9,6 @@ runs already is told in warden/spare_shell.py.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import errno
 import os
 import select
@@ -20,7 +19,8 @@ import time
 
 from nacre import forks
 from nacre.backends.hub import soon
-from nacre.backends.pipes import OUTPUTS, make_pipes
+from nacre.backends.pipes import OUTPUTS
+from nacre.backends.waiting_shell import WaitingShell, start_waiting
 from nacre.command import Command
 from nacre.errors import NacreError
 from nacre.warden import protocol
@@ -28,8 +28,7 @@ from nacre.warden import spare_shell as far
 from nacre.warden.channel import receive_fds
 from nacre.warden.launch import has_own_traps, read_notes
 from nacre.warden.protocol import SPARE_USABLE_SECONDS
-from nacre.warden_client.pool import warden
-from nacre.warden_client.runner_link import Link, is_quiet
+from nacre.warden_client.runner_link import is_quiet
 
 # In all surroundings together: a shell costs a few megabytes.
 MOST_SPARES = 4
@@ -45,12 +44,9 @@ DOES_NOT_WAIT = "the shell does not wait for its script; bash does, from 4.4 on"
 class Spare:
     """A waiting shell and the ends of its pipes."""
 
-    def __init__(self, link: Link, command: Command, readers: list[int], go: socket.socket, text: int) -> None:
-        self.link = link
-        self.readers = readers
+    def __init__(self, shell: WaitingShell, command: Command) -> None:
+        self.link, self._go, self._text, self.readers = shell
         self.born = time.monotonic()
-        self._go = go
-        self._text = text
         self.pid = 0
         self._memory = self._stat = self._children = self._notes = -1
         """Of the shell, once its runner has handed them over."""
@@ -304,27 +300,11 @@ def missing_reason(command: Command) -> str | None:
 
 
 def _start(command: Command) -> Spare:
-    with forks.held_off, contextlib.ExitStack() as on_failure, contextlib.ExitStack() as always:
-        readers, writers = make_pipes(command)
-        for fd in readers:
-            on_failure.callback(os.close, fd)
-        for fd in writers:
-            always.callback(os.close, fd)
-        go, waiting = socket.socketpair()
-        always.callback(waiting.close)
-        on_failure.callback(go.close)
-        text = os.memfd_create("nacre-script")
-        on_failure.callback(os.close, text)
-        link = warden.take()
-        on_failure.callback(link.close)
-        request = protocol.wait_spare(
-            shell=command.shell, cwd=command.cwd, names_cwd=command.names_cwd, outputs=OUTPUTS[command.streams]
-        )
-        link.ask(request, [*writers, waiting.fileno(), text], command.env)
-        on_failure.pop_all()
-        for fd in readers:
-            os.set_blocking(fd, False)
-        return Spare(link, command, readers, go, text)
+    request = protocol.wait_spare(
+        shell=command.shell, cwd=command.cwd, names_cwd=command.names_cwd, outputs=OUTPUTS[command.streams]
+    )
+    with forks.held_off:
+        return Spare(start_waiting(command, request), command)
 
 
 spares = Spares()

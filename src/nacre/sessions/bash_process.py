@@ -18,8 +18,8 @@ from typing import Any
 
 from nacre import forks
 from nacre.backends.hub import unwatch, watch
-from nacre.backends.pipes import make_pipes
 from nacre.backends.start_errors import start_error
+from nacre.backends.waiting_shell import WaitingShell, start_waiting
 from nacre.command import Command
 from nacre.errors import BackendUnavailableError, NacreError, StartError
 from nacre.sessions.framing import Frame, Frames
@@ -27,7 +27,6 @@ from nacre.sessions.shell_loop import SAME, Bootstrap, bootstrap
 from nacre.warden import children, marks, protocol
 from nacre.warden.launch import Notes, notes_of
 from nacre.warden_client.pool import warden
-from nacre.warden_client.runner_link import Link
 
 # More than the run-time guard says of one script.
 MOST_NOTE_BYTES = 65536
@@ -36,24 +35,13 @@ MOST_NOTE_BYTES = 65536
 class Shell:
     """A bash that waits for its next turn. Made by `start_shell`."""
 
-    def __init__(
-        self,
-        link: Link,
-        sock: socket.socket,
-        script: int,
-        readers: list[int],
-        command: Command,
-        texts: Bootstrap,
-    ) -> None:
-        self.link = link
+    def __init__(self, shell: WaitingShell, command: Command, texts: Bootstrap) -> None:
+        self.link, self.sock, self._script, (self.output, self.side) = shell
         self.texts = texts
-        self.sock = sock
-        self.output, self.side = readers
         self.env = command.env
         self.pid = 0
         self.turns = 0
         self._runner = 0
-        self._script = script
         self._length = 0
         """How long the file is that scripts come in …"""
         self._told = 0
@@ -70,7 +58,7 @@ class Shell:
         self._secret = f"n{secrets.token_hex(4)}x"
         self._frames = Frames()
         self._ready = select.poll()
-        self._ready.register(sock, select.POLLIN)
+        self._ready.register(self.sock, select.POLLIN)
         forks.hold(self)
 
     def tell(self, text: Callable[[str], str], *parts: str) -> None:
@@ -246,32 +234,16 @@ async def start_shell(command: Command, restoring: tuple[str, ...], deadline: fl
 
 
 def _start(command: Command) -> Shell:
-    with forks.held_off, contextlib.ExitStack() as on_failure, contextlib.ExitStack() as always:
-        readers, writers = make_pipes(replace(command, streams="merged", side=True))
-        for fd in readers:
-            on_failure.callback(os.close, fd)
-            os.set_blocking(fd, False)
-        for fd in writers:
-            always.callback(os.close, fd)
-        near, far = socket.socketpair()
-        always.callback(far.close)
-        on_failure.callback(near.close)
-        near.settimeout(0)
-        script = os.memfd_create("nacre-script")
-        on_failure.callback(os.close, script)
-        link = warden.take()
-        on_failure.callback(link.close)
-        texts = bootstrap()
-        request = protocol.wait_session(
-            script=texts.driver,
-            shell=command.shell,
-            cwd=command.cwd,
-            names_cwd=command.names_cwd,
-            side=texts.side,
-        )
-        link.ask(request, [*writers, far.fileno(), script, near.fileno()], command.env)
-        on_failure.pop_all()
-        return Shell(link, near, script, readers, command, texts)
+    texts = bootstrap()
+    request = protocol.wait_session(
+        script=texts.driver,
+        shell=command.shell,
+        cwd=command.cwd,
+        names_cwd=command.names_cwd,
+        side=texts.side,
+    )
+    with forks.held_off:
+        return Shell(start_waiting(replace(command, streams="merged", side=True), request), command, texts)
 
 
 async def _greeting(shell: Shell, command: Command) -> Frame:
