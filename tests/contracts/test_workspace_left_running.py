@@ -15,7 +15,7 @@ from workbench import PATIENCE_SECONDS, Workbench, gone, layout, quick, timeless
 
 from nacre.contracts.contract import Reply
 from nacre.jobs.table import JobTable
-from nacre.settings import JobSettings, SessionSettings, Settings
+from nacre.settings import ExecutionSettings, JobSettings, SessionSettings, Settings
 from nacre.tool import Tool
 from nacre.warden import children
 
@@ -160,7 +160,8 @@ async def test_what_a_job_starts_later_is_the_job_s(bench: Workbench) -> None:
     ],
 )
 async def test_however_it_detaches_it_is_a_job_and_the_shell_goes_on(bench: Workbench, left: str) -> None:
-    settings = Settings()
+    # A job that ignores TERM is killed after this grace when the test ends.
+    settings = Settings(execution=ExecutionSettings(grace_seconds=0.3))
     async with bench.tool(settings) as tool:
         shell = await say(tool, "echo $$")
         pid = int(await say(tool, left))
