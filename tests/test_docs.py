@@ -14,9 +14,11 @@ from types import ModuleType
 
 import pytest
 
-from nacre import config
+from nacre import config, contracts
 from nacre.cli import VERBS
 from nacre.contracts import contract_names
+from nacre.testing import CHECKS, check_backend
+from nacre.tool import Tool
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -118,6 +120,50 @@ def test_the_commands_of_the_readme_are_targets_of_the_makefile() -> None:
     used = set(re.findall(r"^make (\w+)", "\n".join(blocks("sh")), re.MULTILINE))
     assert used == {"run", "test"}
     assert used <= set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
+
+
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+def recipe(name: str) -> type:
+    """The class of that name in a code block of CONTRIBUTING.md."""
+    (block,) = (block for block in blocks("python", CONTRIBUTING) if f"class {name}:" in block)
+    names: dict[str, type] = {}
+    exec(block, names)
+    return names[name]
+
+
+async def test_the_contract_of_the_recipe_is_a_tool(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("terse")
+    module.Terse = recipe("Terse")  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "terse", module)
+    monkeypatch.setitem(contracts._CONTRACTS, "terse", ("terse", "Terse"))
+    async with Tool("terse") as tool:
+        assert tool.schema()["name"] == "bash"
+        reply = await tool.call({"command": "echo hi; exit 3"})
+        refused = await tool.call({"comand": "echo hi"})
+    assert (reply.text, reply.is_error) == ("3: hi\n", True)
+    assert (refused.is_error, "comand" in refused.text) == (True, True)
+
+
+async def test_the_backend_of_the_recipe_keeps_the_contract() -> None:
+    backend = recipe("Counting")()
+    await check_backend(backend)
+    assert backend.started >= len(CHECKS)
+
+
+def test_the_commands_of_the_recipes_are_targets_of_the_makefile() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    assert set(re.findall(r"`make ([a-z-]+)", CONTRIBUTING)) <= targets
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "SECURITY.md"])
+def test_the_files_that_a_page_names_exist(page: str) -> None:
+    named = re.findall(r"\b((?:src|tests|docs)/[\w/]+(?:\.\w+)?)", (ROOT / page).read_text(encoding="utf-8"))
+    assert named
+    # The recipe of a contract names the test that is to be written.
+    assert [path for path in named if "terse" not in path and not (ROOT / path).exists()] == []
 
 
 PAGES = [*sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("*.md"))]
