@@ -3,7 +3,7 @@
 import pytest
 
 from nacre.bash.reader import read
-from nacre.bash.tree import Branch, Close, Command, Open
+from nacre.bash.tree import Branch, Close, Open, SimpleCommand
 
 
 def shape(source: str) -> list[str]:
@@ -11,7 +11,7 @@ def shape(source: str) -> list[str]:
     found: list[str] = []
     for step in read(source).steps:
         match step:
-            case Command():
+            case SimpleCommand():
                 words = [source[word.start : word.end] for word in step.words]
                 text = " ".join([*(item.name + "=" for item in step.assignments), *words])
                 found.append("<" * step.pipe_in + text + ">" * step.pipe_out)

@@ -5,7 +5,7 @@ import time
 import pytest
 
 import nacre.guard.review as review_module
-from nacre.bash.rewrite import trailing_window
+from nacre.bash.command_shape import trailing_window
 from nacre.guard.explanation import explain
 from nacre.guard.prefilter import is_plain
 from nacre.guard.review import Policy, review

@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nacre.bash.command_shape import is_single_simple_command, lift_cd, trailing_window
 from nacre.bash.fragments import fragments
-from nacre.bash.rewrite import is_single_simple_command, lift_cd, trailing_window
 from nacre.guard.interceptor import compile_rules, intercept
 from nacre.guard.review import Policy, review
 from nacre.guard.runtime_guard import runtime_guard

@@ -14,7 +14,7 @@ DEFAULT_SECONDS: Final = 0.75
 _TICKS_PER_LOOK: Final = 256
 
 
-class Budget:
+class TimeBudget:
     """Counts ticks and looks at the clock now and then."""
 
     __slots__ = ("_deadline", "_ticks")

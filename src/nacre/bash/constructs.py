@@ -1,62 +1,61 @@
-"""The constructs that are open while a script is read, and how commands in them are connected.
+"""The constructs that are open while a script is read, and how the commands in them are connected.
 
-Invariant: they live on an explicit stack of frames, so depth costs memory, never Python frames. What opens and closes
-which construct is the reader's business.
+They live on an explicit stack, so depth costs memory and never Python frames. The reader decides what opens and
+closes which construct.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
-from nacre.bash.budget import Budget
-from nacre.bash.simple_commands import REDIRECT, SimpleCommands
-from nacre.bash.tree import Block, BlockKind, Close, Command, Open, Step, Word
+from nacre.bash.cursor import Cursor
+from nacre.bash.simple_commands import read_heredocs, read_redirect
+from nacre.bash.tree import Block, BlockKind, Close, Open, SimpleCommand, Step, Word
 
 BLANK_LINES: Final = re.compile(r"(?:[ \t\r]|\\\n)*")
 
 
 @dataclass(slots=True)
-class Frame:
+class OpenConstruct:
     """One construct that is still open."""
 
     block: Block | None
     kind: BlockKind | None = None
     chain: Block | None = None
     operator: str = ""
-    head: Command | Block | None = None
+    head: SimpleCommand | Block | None = None
     pipe_pending: bool = False
     in_pattern: bool = False
     braces: bool = False
 
 
-class Constructs(SimpleCommands):
-    """Writes the steps of a program, with one frame for each construct that is open."""
+@dataclass(slots=True)
+class Outline:
+    """The steps of a program up to here, and the constructs that are open."""
 
-    def __init__(self, source: str, *, nesting: int = 0, budget: Budget | None = None) -> None:
-        super().__init__(source, nesting=nesting, budget=budget)
-        self.steps: list[Step] = []
-        self.frames: list[Frame] = []
-        self.background = False
+    cursor: Cursor
+    steps: list[Step] = field(default_factory=list)
+    open: list[OpenConstruct] = field(default_factory=lambda: [OpenConstruct(None)])
 
-    def emit(self, head: Command | Block) -> None:
+    def emit(self, head: SimpleCommand | Block) -> None:
         """Add a command or the beginning of a block."""
-        frame = self.frames[-1]
-        if frame.pipe_pending:
+        construct = self.open[-1]
+        if construct.pipe_pending:
             head.pipe_in = True
-            frame.pipe_pending = False
-        frame.head = head
-        self.steps.append(head if isinstance(head, Command) else Open(head))
+            construct.pipe_pending = False
+        construct.head = head
+        self.steps.append(head if isinstance(head, SimpleCommand) else Open(head))
 
     def push(self, kind: BlockKind, *, name: str = "", words: list[Word] | None = None) -> Block:
         """Open a construct."""
-        block = Block(kind, self.pos, name, words)
+        block = Block(kind, self.cursor.pos, name, words)
         self.emit(block)
-        self.frames.append(Frame(block, kind))
+        self.open.append(OpenConstruct(block, kind))
         return block
 
-    def leaf(self, kind: BlockKind, words: list[Word], name: str = "") -> None:
+    def leaf(self, kind: BlockKind, words: list[Word], start: int, name: str = "") -> None:
         """Add a block that has nothing in it but words."""
-        block = Block(kind, self.pos, name, words)
+        block = Block(kind, start, name, words)
         self.emit(block)
         self.steps.append(Close(block))
         self.after(block)
@@ -64,8 +63,9 @@ class Constructs(SimpleCommands):
     def pop(self) -> Block | None:
         """Close the innermost construct."""
         self.end_statement()
-        block = self.frames.pop().block
+        block = self.open.pop().block
         if block is not None:
+            block.end = self.cursor.pos
             self.steps.append(Close(block))
         return block
 
@@ -73,84 +73,79 @@ class Constructs(SimpleCommands):
         """Close a compound command, and the function whose body it is."""
         block = self.pop()
         self.after(block)
-        if self.frames[-1].kind == "function":
-            inner = self.frames[-1].head
-            if inner is block:
-                function = self.pop()
-                if function is not None and block is not None:
-                    function.redirects = block.redirects
-                self.connect()
+        outer = self.open[-1]
+        if outer.kind == "function" and outer.head is block:
+            function = self.pop()
+            if function is not None and block is not None:
+                function.redirects = block.redirects
+            self.connect()
 
     def after(self, block: Block | None = None) -> None:
         """Read what may follow a finished command: redirections of a compound, then a connector."""
         if block is not None:
-            while True:
-                self.skip_blanks()
-                match = REDIRECT.match(self.source, self.pos)
-                if match is None:
-                    break
-                self.read_redirect(match, block.redirects)
-            if self.frames[-1].kind == "function":
+            self.cursor.skip_blanks()
+            while read_redirect(self.cursor, block.redirects):
+                self.cursor.skip_blanks()
+            block.end = self.cursor.pos
+            if self.open[-1].kind == "function":
                 return
         self.connect()
 
     def connect(self) -> None:
         """Read what connects a command with the next one."""
-        self.skip_blanks()
-        source, frame = self.source, self.frames[-1]
-        char = source[self.pos : self.pos + 1]
-        if source.startswith(("&&", "||"), self.pos):
-            operator = source[self.pos : self.pos + 2]
-            self.pos += 2
-            if frame.chain is not None and not operator == frame.operator == "&&":
+        cursor, construct = self.cursor, self.open[-1]
+        cursor.skip_blanks()
+        if cursor.at(("&&", "||")):
+            operator = cursor.source[cursor.pos : cursor.pos + 2]
+            cursor.pos += 2
+            if construct.chain is not None and not operator == construct.operator == "&&":
                 # After `a && b || c` both b and c may be what has run; after `a && b && c` all have.
-                self.steps.append(Close(frame.chain))
-                frame.chain = None
-            frame.operator = operator
-            if frame.chain is None:
-                frame.chain = Block("chain", self.pos)
-                self.steps.append(Open(frame.chain))
-            frame.head = None
-            frame.pipe_pending = False
-            self.skip_continuation()
-        elif char == "|":
-            self.pos += 2 if source.startswith("|&", self.pos) else 1
-            if frame.head is not None:
-                frame.head.pipe_out = True
-            frame.pipe_pending = True
-            self.skip_continuation()
-        elif source.startswith((";;", ";&"), self.pos):
+                self.steps.append(Close(construct.chain))
+                construct.chain = None
+            construct.operator = operator
+            if construct.chain is None:
+                construct.chain = Block("chain", cursor.pos)
+                self.steps.append(Open(construct.chain))
+            construct.head = None
+            construct.pipe_pending = False
+            skip_continuation(cursor)
+        elif cursor.at((";;", ";&")):
             return
-        elif char in (";", "&"):
-            self.background = self.background or char == "&"
+        elif cursor.char == "|":
+            cursor.pos += 2 if cursor.at("|&") else 1
+            if construct.head is not None:
+                construct.head.pipe_out = True
+            construct.pipe_pending = True
+            skip_continuation(cursor)
+        elif cursor.at((";", "&")):
+            cursor.background = cursor.background or cursor.char == "&"
             self.end_statement()
-            self.pos += 1
-
-    def skip_continuation(self) -> None:
-        """After an operator the command may go on in the next line."""
-        while True:
-            match = BLANK_LINES.match(self.source, self.pos)
-            self.pos = match.end() if match is not None else self.pos
-            char = self.source[self.pos : self.pos + 1]
-            if char == "\n":
-                self.pos += 1
-                if self.pending:
-                    self.read_heredocs()
-            elif char == "#":
-                end = self.source.find("\n", self.pos)
-                self.pos = self.size if end < 0 else end
-            else:
-                return
+            cursor.pos += 1
 
     def end_statement(self, *, keep_pipe: bool = False) -> None:
         """End a statement: what comes next is connected with nothing before it."""
-        frame = self.frames[-1]
-        if frame.pipe_pending:
+        construct = self.open[-1]
+        if construct.pipe_pending:
             if keep_pipe:
                 return
-            frame.pipe_pending = False
-            self.damage.append(self.pos)
-        if frame.chain is not None:
-            self.steps.append(Close(frame.chain))
-            frame.chain = None
-        frame.head = None
+            construct.pipe_pending = False
+            self.cursor.damage.append(self.cursor.pos)
+        if construct.chain is not None:
+            self.steps.append(Close(construct.chain))
+            construct.chain = None
+        construct.head = None
+
+
+def skip_continuation(cursor: Cursor) -> None:
+    """After an operator the command may go on in the next line."""
+    while True:
+        cursor.skip(BLANK_LINES)
+        if cursor.char == "\n":
+            cursor.pos += 1
+            if cursor.pending:
+                read_heredocs(cursor)
+        elif cursor.char == "#":
+            cursor.skip_comment()
+        else:
+            cursor.unfinished = cursor.unfinished or cursor.pos >= cursor.size
+            return

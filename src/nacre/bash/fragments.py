@@ -1,16 +1,17 @@
 """Flat fragments of a command line, for rules that match the beginning of a command as text.
 
-One pass with quotes and escapes. Nothing is looked into: on any nesting, here-document or unbalanced quote there are
-no fragments at all, and only the whole command is matched.
+A command with a substitution, a subshell, a group, a here-document, or text that is not valid shell has no fragments;
+only the whole command is matched then.
 """
 
 import re
 from dataclasses import dataclass
 from typing import Final
 
-_ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=(?:'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.|[^\s'\"\\])*\s+")
-_OPERATORS: Final = ("||", "|&", "&&", "|", "&", ";", "\n")
-_REDIRECTS: Final = (">|", ">&", "<&", "&>>", "&>")
+from nacre.bash.reader import read
+from nacre.bash.tree import Block, Close, Parameter, SimpleCommand, Text, UnreadableError, Word, each_word
+
+_SEPARATORS: Final = re.compile(r"(?:[\s;|&]|\\\n|#[^\n]*)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,85 +20,49 @@ class Fragment:
 
     text: str
     reads_pipe: bool
+    bare: str
+    """The text without the assignments in front of it."""
 
 
 def fragments(command: str) -> tuple[Fragment, ...]:
     """The flat fragments of a command, or none when it is not flat."""
+    try:
+        program = read(command)
+    except UnreadableError:
+        return ()
+    ends_in_backslash = (len(command) - len(command.rstrip("\\"))) % 2
+    if program.damage or ends_in_backslash or not all(_is_flat_word(word, command) for word in each_word(program)):
+        return ()
     found: list[Fragment] = []
-    reads_pipe = False
-    start = position = 0
-    size = len(command)
-    at_word_start = True
-
-    def finish(end: int) -> None:
-        nonlocal reads_pipe
-        text = command[start:end].strip()
-        if text:
-            found.append(Fragment(text, reads_pipe))
-
-    while position < size:
-        char = command[position]
-        if char in "`()" or command.startswith(("$(", "${", "<<"), position):
+    end = 0
+    for step in program.steps:
+        head = step if isinstance(step, SimpleCommand) else step.block
+        if any(redirect.operator.startswith("<<") for redirect in head.redirects):
             return ()
-        if char in "{}" and at_word_start and command[position + 1 : position + 2] in ("", " ", "\t", "\n", ";"):
+        if isinstance(head, SimpleCommand):
+            if any(item.values is not None for item in head.assignments):
+                return ()
+            separators = _SEPARATORS.match(command, end)
+            start = separators.end() if separators is not None else end
+            # Behind a keyword (`then A=1 x`) nothing stands at the beginning of the fragment.
+            bare = head.words[0].start if head.words and start == head.start else start
+            found.append(Fragment(command[start : head.end].strip(), head.pipe_in, command[bare : head.end].strip()))
+            end = head.end
+        elif not _is_flat_block(head, command):
             return ()
-        if char == "\\":
-            if position + 1 >= size:
-                return ()
-            position += 2
-            at_word_start = False
-            continue
-        if char in "'\"":
-            end = _closing_quote(command, position)
-            if end is None:
-                return ()
-            position, at_word_start = end, False
-            continue
-        if char == "#" and at_word_start:
-            end_of_line = command.find("\n", position)
-            finish(position)
-            position = start = size if end_of_line < 0 else end_of_line
-            continue
-        redirect = next((item for item in _REDIRECTS if command.startswith(item, position)), None)
-        if redirect is not None:
-            position += len(redirect)
-            at_word_start = True
-            continue
-        operator = next((item for item in _OPERATORS if command.startswith(item, position)), None)
-        if operator is None:
-            at_word_start = char in " \t"
-            position += 1
-            continue
-        blank = not command[start:position].strip()
-        finish(position)
-        # A pipe goes on over blank lines until the next command.
-        if not (operator == "\n" and blank):
-            reads_pipe = operator in ("|", "|&")
-        position += len(operator)
-        start, at_word_start = position, True
-    finish(size)
+        elif isinstance(step, Close):
+            end = max(end, head.end)
     return tuple(found)
 
 
-def _closing_quote(text: str, position: int) -> int | None:
-    """The offset after the quoted string that begins here; None when it does not end, or holds a substitution."""
-    quote = text[position]
-    position += 1
-    while position < len(text):
-        char = text[position]
-        if char == quote:
-            return position + 1
-        if quote == '"':
-            if char == "\\":
-                position += 1
-            elif char == "`" or text.startswith(("$(", "${"), position):
-                return None
-        position += 1
-    return None
+def _is_flat_block(block: Block, command: str) -> bool:
+    if block.kind == "test":
+        return "(" not in command[block.start : block.end]
+    return block.kind in ("chain", "if", "for") or (block.kind == "loop" and not block.words)
 
 
-def without_assignments(text: str) -> str:
-    """The fragment without its leading NAME=value words."""
-    while match := _ASSIGNMENT.match(text):
-        text = text[match.end() :]
-    return text
+def _is_flat_word(word: Word, command: str) -> bool:
+    if any(isinstance(part, Parameter) for part in word.parts) and "${" in command[word.start : word.end]:
+        return False
+    texts = [part for part in word.parts if not isinstance(part, Parameter)]
+    return all(isinstance(part, Text) and (part.quoted or "(" not in part.text) for part in texts)

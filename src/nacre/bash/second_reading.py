@@ -14,7 +14,7 @@ from nacre.bash.tree import UnreadableError
 if TYPE_CHECKING:
     from tree_sitter import Parser
 
-    from nacre.bash.budget import Budget
+    from nacre.bash.budget import TimeBudget
 
 # The parser cannot be interrupted and takes up to 0.8 s for a megabyte; this keeps the whole check under a second.
 _MAX_DAMAGED: Final = 250_000
@@ -33,7 +33,7 @@ def _parser() -> "Parser":
     return parser
 
 
-def second_reading(source: str, budget: "Budget") -> list[tuple[int, int]]:
+def second_reading(source: str, budget: "TimeBudget") -> list[tuple[int, int]]:
     """The spans, in characters, of everything tree-sitter takes for a simple command."""
     if len(source) > _MAX_DAMAGED:
         raise UnreadableError("a long script that is not valid shell")

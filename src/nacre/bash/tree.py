@@ -1,10 +1,11 @@
 """The shape of a script: words made of parts, commands, and blocks, laid out as one flat sequence.
 
-Invariant: a `Program` is flat. A block is an `Open` … `Close` pair around its content, so neither reading nor walking
-needs recursion, however deep the script nests. Command, Block and Heredoc are filled in while reading (a pipe or a
+A `Program` is flat: a block is an `Open` … `Close` pair around its content, so neither reading nor walking needs
+recursion, however deep the script nests. SimpleCommand, Block and Heredoc are filled in while reading (a pipe or a
 redirect is seen only after what it belongs to) and are not changed afterwards.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -14,7 +15,7 @@ class UnreadableError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class Text:
     """Characters as written, quotes already removed."""
 
     text: str
@@ -49,7 +50,7 @@ class Arithmetic:
     quoted: bool = False
 
 
-Part: TypeAlias = Fixed | Parameter | Substitution | Arithmetic
+Part: TypeAlias = Text | Parameter | Substitution | Arithmetic
 
 
 class Word(NamedTuple):
@@ -95,7 +96,7 @@ class Assignment:
 
 
 @dataclass(slots=True)
-class Command:
+class SimpleCommand:
     """A simple command: assignments, words, redirections."""
 
     start: int
@@ -125,6 +126,7 @@ class Block:
     pipe_in: bool = False
     pipe_out: bool = False
     has_else: bool = False
+    end: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ class Close:
     block: Block
 
 
-Step: TypeAlias = Command | Open | Branch | Close
+Step: TypeAlias = SimpleCommand | Open | Branch | Close
 
 
 @dataclass(slots=True)
@@ -160,3 +162,39 @@ class Program:
     """Offsets where the text is not valid shell."""
     background: bool = False
     """Some command was put in the background with `&`."""
+    unfinished: bool = False
+    """A line that followed would belong to a here-document, an operator or a backslash at the end."""
+    quotes: list[tuple[int, int]] = field(default_factory=list)
+    """Where the source has quoted texts, quotes included; of one that is not closed the end is beyond the source."""
+    origin: int | None = 0
+    """Where the source stands in the text around it; None when escapes were removed from it."""
+
+
+def each_word(program: Program) -> Iterator[Word]:
+    """The words of a program, not those inside its substitutions or here-documents."""
+    for step in program.steps:
+        redirects: list[Redirect] = []
+        if isinstance(step, SimpleCommand):
+            yield from step.words
+            for item in step.assignments:
+                yield from (word for word in (item.value, item.index, *(item.values or ())) if word is not None)
+            redirects = step.redirects
+        elif isinstance(step, Branch):
+            yield from step.words
+        elif isinstance(step, Open):
+            yield from step.block.words or ()
+            redirects = step.block.redirects
+        yield from (redirect.target for redirect in redirects if not isinstance(redirect.target, Heredoc))
+
+
+def substitutions(words: Iterable[Word]) -> Iterator[Program]:
+    """The programs that the words run, also those in the operands of their parameters."""
+    waiting = list(words)
+    while waiting:
+        for part in waiting.pop().parts:
+            if isinstance(part, Substitution):
+                yield part.program
+            elif isinstance(part, Arithmetic):
+                waiting.append(part.content)
+            elif isinstance(part, Parameter):
+                waiting += (word for word in (part.operand, part.index) if word is not None)

@@ -116,7 +116,7 @@ def _problem(result: ShellResult) -> str | None:
 
 def _is_single_simple_command(command: str) -> bool:
     # The parser is loaded for the few commands that need the question answered.
-    from nacre.bash.rewrite import is_single_simple_command
+    from nacre.bash.command_shape import is_single_simple_command
 
     return is_single_simple_command(command)
 

@@ -6,7 +6,7 @@ from nacre.warden.stages import BROKEN_PIPE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nacre.bash.tree import Close, Command, Open, Program, Word
+    from nacre.bash.tree import Close, Open, Program, SimpleCommand, Word
     from nacre.request import ShellRequest
 
 # Programs whose exit code 1 is an answer ("no match", "they differ", "it is not so"), not a failure.
@@ -48,19 +48,19 @@ def _answering_stages(request: ShellRequest, count: int) -> set[int]:
     return set()
 
 
-def _pipelines(program: Program) -> list[list[Command | Open]]:
+def _pipelines(program: Program) -> list[list[SimpleCommand | Open]]:
     """The pipelines of a script in the order of their ends; those of its subshells leave no codes behind."""
-    from nacre.bash.tree import Close, Command, Open
+    from nacre.bash.tree import Close, Open, SimpleCommand
 
-    ended: list[list[Command | Open]] = []
-    open_blocks: list[list[Command | Open]] = [[]]
+    ended: list[list[SimpleCommand | Open]] = []
+    open_blocks: list[list[SimpleCommand | Open]] = [[]]
     subshells = 0
     for step in program.steps:
         if isinstance(step, Close):
             open_blocks.pop()
             subshells -= _is_subshell(step)
-        elif isinstance(step, Command | Open):
-            place = step if isinstance(step, Command) else step.block
+        elif isinstance(step, SimpleCommand | Open):
+            place = step if isinstance(step, SimpleCommand) else step.block
             if not place.pipe_in:
                 open_blocks[-1] = []
             open_blocks[-1].append(step)
@@ -77,7 +77,7 @@ def _is_subshell(step: Open | Close) -> bool:
     return block.kind in ("subshell", "coproc") or block.pipe_in or block.pipe_out
 
 
-def _answers(stage: Command | Open) -> bool:
+def _answers(stage: SimpleCommand | Open) -> bool:
     from nacre.bash.tree import Open
     from nacre.guard.programs.git_words import git_call
     from nacre.guard.programs.inner import basename
@@ -98,6 +98,6 @@ def _answers(stage: Command | Open) -> bool:
 
 def _text(word: Word) -> str:
     """A word as written without its quotes; what is expanded is not known here, and a mark keeps its place."""
-    from nacre.bash.tree import Fixed
+    from nacre.bash.tree import Text
 
-    return "".join(part.text if isinstance(part, Fixed) else "?" for part in word.parts) or word.fixed or ""
+    return "".join(part.text if isinstance(part, Text) else "?" for part in word.parts) or word.fixed or ""

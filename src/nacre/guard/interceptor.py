@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from nacre.bash.fragments import fragments, without_assignments
+from nacre.bash.fragments import fragments
 from nacre.regex.automaton import Budget, Regex, shortened
 from nacre.regex.syntax import RegexSyntaxError
 
@@ -165,8 +165,5 @@ def _candidates(command: str) -> list[str]:
     for fragment in fragments(command):
         if fragment.reads_pipe:
             continue
-        found.append(fragment.text)
-        bare = without_assignments(fragment.text)
-        if bare and bare != fragment.text:
-            found.append(bare)
+        found += (fragment.text, fragment.bare)
     return list(dict.fromkeys(found))

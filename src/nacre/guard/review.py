@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple
 
-from nacre.bash.budget import DEFAULT_SECONDS, Budget
+from nacre.bash.budget import DEFAULT_SECONDS, TimeBudget
 from nacre.bash.tree import UnreadableError
 from nacre.guard.interpret.alphabet import HERE, HOME, PWD, clean, is_opaque
 from nacre.guard.interpret.invocation import Invocation, Reading
@@ -134,7 +134,7 @@ def review(
         # Where the command runs is `cwd`; the caller's own variables may name another place.
         known = {name: value for name, value in (environment or {}).items() if name not in ("PWD", "OLDPWD")}
         surroundings = Surroundings(known, cwd, home, state)
-        return _review(command, policy, surroundings, Budget(seconds))
+        return _review(command, policy, surroundings, TimeBudget(seconds))
     except UnreadableError as exc:
         return unchecked(str(exc))
     # The guard must not fail open, whatever is wrong with it: every error is a denial.
@@ -150,7 +150,7 @@ def unchecked(reason: str) -> Verdict:
     return Verdict("deny", UNCHECKED, message)
 
 
-def _review(command: str, policy: Policy, surroundings: Surroundings, budget: Budget) -> Verdict:
+def _review(command: str, policy: Policy, surroundings: Surroundings, budget: TimeBudget) -> Verdict:
     verdicts = [_judge(command, policy, surroundings, budget)]
     if "\r" in command and verdicts[0].decision != "deny":
         # Run as given the carriage return is part of a word; a terminal or a converter would drop it.
@@ -158,7 +158,7 @@ def _review(command: str, policy: Policy, surroundings: Surroundings, budget: Bu
     return strictest(verdicts)
 
 
-def _judge(command: str, policy: Policy, surroundings: Surroundings, budget: Budget) -> Verdict:
+def _judge(command: str, policy: Policy, surroundings: Surroundings, budget: TimeBudget) -> Verdict:
     known, state = surroundings.environment, surroundings.state
     reading = read_script(clean(command), budget=budget, environment=known, state=state)
     if surroundings.cwd is not None or surroundings.home is not None:
@@ -194,7 +194,7 @@ def concerned(invocation: Invocation) -> bool:
     return not name.isascii() or any(program in name for program in _PROGRAMS)
 
 
-def _extended_verdict(reading: Reading, budget: Budget) -> Verdict | None:
+def _extended_verdict(reading: Reading, budget: TimeBudget) -> Verdict | None:
     if reading.recursive_functions and reading.background:
         return _extended(
             "a function starts itself in the background without end", (0, 0), reading.recursive_functions[0]

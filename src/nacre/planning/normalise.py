@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 
-from nacre.bash.rewrite import lift_cd, trailing_window
+from nacre.bash.command_shape import lift_cd, trailing_window
 from nacre.command import SIDE_FD
 from nacre.errors import InterceptedError, InvalidRequestError
 from nacre.guard.interceptor import intercept

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from nacre.bash.whole import is_whole
 from nacre.command import Command
 from nacre.environment.filter import EnvironmentEntryError, child_environment, with_call_environment
 from nacre.errors import InvalidRequestError
@@ -87,6 +86,9 @@ def gives_stages(script: str) -> bool:
         return False
     if "trap" not in script:
         return "BASH_XTRACEFD" not in script
+    # Loaded for the few scripts that need it.
+    from nacre.bash.command_shape import is_whole
+
     return not any(word in script for word in _SHOWS_COMMANDS) and is_whole(script)
 
 

@@ -82,14 +82,14 @@ def expand_command(text: str, router: UrlRouter) -> str:
         return text
     plain, quoted = stretches(text)
     edits: list[tuple[int, int, str]] = []
-    for stretch in plain:
-        for found in router.bare.finditer(text, stretch.start, stretch.end):
+    for start, end in plain:
+        for found in router.bare.finditer(text, start, end):
             edits.append((found.start(), found.end(), _quote(_resolved(found[0], router, field="command"))))
-    for stretch in quoted:
-        url = text[stretch.start + 1 : stretch.end - 1]
-        if router.whole.fullmatch(url) and not (text[stretch.start] == '"' and "$" in url):
+    for start, end in quoted:
+        url = text[start + 1 : end - 1]
+        if router.whole.fullmatch(url) and not (text[start] == '"' and "$" in url):
             try:
-                edits.append((stretch.start, stretch.end, _quote(router.resolve(url, make_parents=True))))
+                edits.append((start, end, _quote(router.resolve(url, make_parents=True))))
             except UnresolvedUrlError:
                 # A text that only looks like one: a pattern, a message.
                 continue

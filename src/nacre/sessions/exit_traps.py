@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from nacre.bash.tree import Command, Program, Word
+    from nacre.bash.tree import Program, SimpleCommand, Word
     from nacre.sessions.checkpoint import Checkpoint
 
 _EXIT = frozenset(("EXIT", "SIGEXIT", "0"))
@@ -104,7 +104,7 @@ def _commands(program: Program) -> list[tuple[str | None, list[str | None]]]:
         UnreadableError: the program, or a text in it, is not valid shell.
     """
     from nacre.bash.reader import read
-    from nacre.bash.tree import Command, Program, UnreadableError
+    from nacre.bash.tree import Program, SimpleCommand, UnreadableError
 
     found: list[tuple[str | None, list[str | None]]] = []
     pending: list[Any] = [program]
@@ -115,7 +115,7 @@ def _commands(program: Program) -> list[tuple[str | None, list[str | None]]]:
             continue
         if isinstance(node, Program) and node.damage:
             raise UnreadableError("not valid shell")
-        if isinstance(node, Command) and node.words:
+        if isinstance(node, SimpleCommand) and node.words:
             name, *arguments = map(_value, node.words)
             while name in _PREFIXES and arguments:
                 name, *arguments = arguments
@@ -128,11 +128,11 @@ def _commands(program: Program) -> list[tuple[str | None, list[str | None]]]:
 
 def _value(word: Word) -> str | None:
     """The word's value, if it has no expansions."""
-    from nacre.bash.tree import Fixed
+    from nacre.bash.tree import Text
 
     if word.fixed is not None:
         return word.fixed
-    parts = [part.text for part in word.parts if isinstance(part, Fixed) and part.quoted]
+    parts = [part.text for part in word.parts if isinstance(part, Text) and part.quoted]
     return "".join(parts) if len(parts) == len(word.parts) else None
 
 
@@ -150,7 +150,7 @@ def _names_option(arguments: list[str | None], letter: str, name: str) -> bool:
 
 def _exit_traps(program: Program) -> Iterator[ExitTrap]:
     """The commands that set the EXIT trap of the script's own shell, as opposed to a subshell's or a function's."""
-    from nacre.bash.tree import Close, Command, Open
+    from nacre.bash.tree import Close, Open, SimpleCommand
 
     elsewhere = depth = 0
     for step in program.steps:
@@ -160,14 +160,14 @@ def _exit_traps(program: Program) -> Iterator[ExitTrap]:
             if block.kind in ("subshell", "function", "coproc") or block.pipe_in or block.pipe_out:
                 elsewhere += change
         elif (
-            isinstance(step, Command)
+            isinstance(step, SimpleCommand)
             and not (elsewhere or step.pipe_in or step.pipe_out or (depth and program.background))
             and (trap := _exit_trap(program.source, step)) is not None
         ):
             yield trap
 
 
-def _exit_trap(script: str, command: Command) -> ExitTrap | None:
+def _exit_trap(script: str, command: SimpleCommand) -> ExitTrap | None:
     words = command.words
     if not words or words[0].fixed != "trap" or command.assignments or command.redirects:
         return None
@@ -190,12 +190,12 @@ def _exit_trap(script: str, command: Command) -> ExitTrap | None:
 
 def _can_be_expanded_twice(word: Word) -> bool:
     """True if the word has no side effects, and cannot be an option."""
-    from nacre.bash.tree import Fixed, Parameter
+    from nacre.bash.tree import Parameter, Text
 
     first = word.parts[0]
     return (
-        isinstance(first, Fixed)
+        isinstance(first, Text)
         and bool(first.text)
         and not first.text.startswith("-")
-        and all(isinstance(part, Fixed) or (isinstance(part, Parameter) and not part.operator) for part in word.parts)
+        and all(isinstance(part, Text) or (isinstance(part, Parameter) and not part.operator) for part in word.parts)
     )

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import re
 
-from nacre.bash import whole
 from nacre.environment.secret_names import words
 
 # Builtins that change something, and every word that bash reads as more than a command's name.
@@ -58,4 +57,8 @@ def command_words(script: str) -> frozenset[str] | None:
 
 def is_whole(script: str) -> bool:
     """Whether a line that follows the script is a command of its own, and not a part of it."""
-    return command_words(script) is not None or whole.is_whole(script)
+    if command_words(script) is not None:
+        return True
+    from nacre.bash import command_shape
+
+    return command_shape.is_whole(script)

@@ -7,7 +7,7 @@ import re
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from nacre.bash.tree import Fixed, Part, UnreadableError
+from nacre.bash.tree import Part, Text, UnreadableError
 from nacre.guard.interpret.alphabet import UNKNOWN
 
 # bash itself has no limit; nobody writes more by hand, and a bomb must not cost us the budget.
@@ -19,14 +19,14 @@ _Piece: TypeAlias = str | Part
 
 
 def has_braces(parts: tuple[Part, ...]) -> bool:
-    return any(isinstance(part, Fixed) and not part.quoted and "{" in part.text for part in parts)
+    return any(isinstance(part, Text) and not part.quoted and "{" in part.text for part in parts)
 
 
 def expand_braces(parts: tuple[Part, ...]) -> list[tuple[Part, ...]]:
     """All words that one word with braces stands for, in order."""
     pieces: list[_Piece] = []
     for part in parts:
-        if isinstance(part, Fixed) and not part.quoted:
+        if isinstance(part, Text) and not part.quoted:
             pieces.extend(part.text)
         else:
             pieces.append(part)
@@ -93,9 +93,9 @@ def _parts(pieces: list[_Piece]) -> tuple[Part, ...]:
             run.append(piece)
             continue
         if run:
-            parts.append(Fixed("".join(run)))
+            parts.append(Text("".join(run)))
             run = []
         parts.append(piece)
     if run:
-        parts.append(Fixed("".join(run)))
+        parts.append(Text("".join(run)))
     return tuple(parts)

@@ -7,7 +7,7 @@ import re
 from abc import ABC, abstractmethod
 from typing import Final
 
-from nacre.bash.budget import Budget
+from nacre.bash.budget import TimeBudget
 from nacre.bash.tree import Assignment, Heredoc, Program, Redirect
 from nacre.guard.interpret.alphabet import UNKNOWN, is_opaque, plain, settled
 from nacre.guard.interpret.dataflow import Alternatives, Scope
@@ -20,7 +20,7 @@ _KEY: Final = re.compile(r"^\[[^\]]*\]=")
 class Effects(ABC):
     """A scope, and the ways a script changes it."""
 
-    def __init__(self, budget: Budget, scope: Scope) -> None:
+    def __init__(self, budget: TimeBudget, scope: Scope) -> None:
         self.budget = budget
         self.scope = scope
         self.consumers: dict[str, Program] = {}

@@ -10,10 +10,10 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from nacre.bash.budget import Budget
+from nacre.bash.budget import TimeBudget
 from nacre.bash.reader import read
 from nacre.bash.second_reading import second_reading
-from nacre.bash.tree import Block, Branch, Close, Command, Heredoc, Open, Program, UnreadableError
+from nacre.bash.tree import Block, Branch, Close, Heredoc, Open, Program, SimpleCommand, UnreadableError
 from nacre.guard.interpret import builtins as shell_builtins
 from nacre.guard.interpret.alphabet import MADE, PWD, UNKNOWN, clean, is_opaque, plain, settled
 from nacre.guard.interpret.dataflow import MAX_ALTERNATIVES, Alternatives, Function, Scope, Value, merge
@@ -73,7 +73,7 @@ class Call:
 class Walk(Effects):
     """The state of one walk."""
 
-    def __init__(self, budget: Budget, scope: Scope, state: ShellState | None = None) -> None:
+    def __init__(self, budget: TimeBudget, scope: Scope, state: ShellState | None = None) -> None:
         super().__init__(budget, scope)
         self.state = state
         self.taken: set[str] = set()
@@ -167,7 +167,7 @@ class Walk(Effects):
             step = steps[index]
             index += 1
             match step:
-                case Command():
+                case SimpleCommand():
                     self._command(step)
                 case Open():
                     stack.append(self._opened(step.block, index))
@@ -214,9 +214,7 @@ class Walk(Effects):
                     expand_text(word, self)
                 if block.kind == "arithmetic" and " " in block.name.strip():
                     # To bash this is arithmetic, to dash and busybox two subshells.
-                    self.run_text(
-                        block.name, Call((block.start, block.start), via=self.via), wrapper="((", isolated=True
-                    )
+                    self.run_text(block.name, Call((block.end, block.end), via=self.via), wrapper="((", isolated=True)
         return opened
 
     def _branched(self, opened: _OpenBlock, branch: Branch) -> None:
@@ -288,7 +286,7 @@ class Walk(Effects):
 
     # Simple commands.
 
-    def _command(self, command: Command) -> None:
+    def _command(self, command: SimpleCommand) -> None:
         isolated = (command.pipe_in or command.pipe_out) and self._may_set(command)
         outer = self.scope
         if isolated:
@@ -310,7 +308,7 @@ class Walk(Effects):
         elif text:
             self.output.append(text)
 
-    def _may_set(self, command: Command) -> bool:
+    def _may_set(self, command: SimpleCommand) -> bool:
         """Whether the command could change the scope, so that a pipeline must keep it apart."""
         name = command.words[0].fixed if command.words else None
         if name is None or command.assignments or command.redirects:
@@ -318,7 +316,7 @@ class Walk(Effects):
         scope = self.scope
         return name not in _SETTING_NOTHING or name in scope.functions or name in scope.aliases
 
-    def _run(self, command: Command, stdin: str | None, upstream: tuple[str, ...]) -> str:
+    def _run(self, command: SimpleCommand, stdin: str | None, upstream: tuple[str, ...]) -> str:
         span = self.span if self.span is not None else (command.start, command.end)
         targets: tuple[tuple[str, str], ...] = ()
         sink: tuple[str, str] | None = None
@@ -360,7 +358,7 @@ class Walk(Effects):
             return ""
         return output
 
-    def _alias(self, name: str, command: Command, call: Call) -> str:
+    def _alias(self, name: str, command: SimpleCommand, call: Call) -> str:
         text, words = self.scope.aliases[name], command.words[1:]
         # `alias sudo='sudo '`: behind a blank the next word may be an alias too.
         while text.endswith((" ", "\t")) and words and (words[0].fixed or "") in self.scope.aliases:
@@ -445,7 +443,7 @@ class Walk(Effects):
         for start, end in second_reading(program.source, self.budget):
             part = read(program.source[start:end], self.budget)
             for step in part.steps:
-                if isinstance(step, Command):
+                if isinstance(step, SimpleCommand):
                     step.start += start
                     step.end += start
                     step.pipe_in = step.pipe_out = False
@@ -467,12 +465,12 @@ def _requoted(word: str) -> str:
 def read_script(
     source: str,
     *,
-    budget: Budget | None = None,
+    budget: TimeBudget | None = None,
     environment: dict[str, str] | None = None,
     state: ShellState | None = None,
 ) -> Reading:
     """Read a script, in a shell that knows the state, and find everything it would start."""
-    budget = budget if budget is not None else Budget()
+    budget = budget if budget is not None else TimeBudget()
     source = clean(source)
     walk = Walk(budget, Scope(environment=environment or {}), state)
     if state is not None:

@@ -6,8 +6,8 @@ may have several values yields each of them. Quoted text is shielded, so a quote
 
 from typing import Final, Protocol, TypeAlias
 
-from nacre.bash.budget import Budget
-from nacre.bash.tree import Arithmetic, Fixed, Open, Parameter, Part, Program, Substitution, UnreadableError, Word
+from nacre.bash.budget import TimeBudget
+from nacre.bash.tree import Arithmetic, Open, Parameter, Part, Program, Substitution, Text, UnreadableError, Word
 from nacre.guard.interpret.alphabet import HOME, OUTSIDE, PWD, UNKNOWN, plain, revived, shield, shield_tilde
 from nacre.guard.interpret.braces import expand_braces, has_braces
 from nacre.guard.interpret.dataflow import MAX_ALTERNATIVES, Scope, Value
@@ -27,7 +27,7 @@ class Runner(Protocol):
     """What words need from whoever walks the script."""
 
     scope: Scope
-    budget: Budget
+    budget: TimeBudget
 
     def substitute(self, program: Program) -> str:
         """What `$(program)` would print, trailing newlines removed."""
@@ -77,7 +77,7 @@ def expand_text(word: Word, runner: Runner) -> list[str]:
     texts: list[list[str]] = [[]]
     for position, part in enumerate(word.parts):
         pieces: list[str]
-        if isinstance(part, Fixed):
+        if isinstance(part, Text):
             text = part.text
             if not part.quoted and position == 0:
                 text = expand_tilde(text)
@@ -98,7 +98,7 @@ def expand_text(word: Word, runner: Runner) -> list[str]:
 def _expand_parts(parts: tuple[Part, ...], runner: Runner) -> list[Fields]:
     states: list[_Partial] = [((), None)]
     for position, part in enumerate(parts):
-        if isinstance(part, Fixed):
+        if isinstance(part, Text):
             text = shield(part.text) if part.quoted else expand_tilde(part.text) if position == 0 else part.text
             states = [(done, text if current is None else current + text) for done, current in states]
             continue
@@ -110,7 +110,7 @@ def _expand_parts(parts: tuple[Part, ...], runner: Runner) -> list[Fields]:
         ]
         del states[MAX_ALTERNATIVES:]
         _bounded(len(states[0][1] or ""))
-    if len(parts) == 1 and isinstance(parts[0], Fixed):
+    if len(parts) == 1 and isinstance(parts[0], Text):
         return [done if current is None else (*done, current) for done, current in states]
     return [tuple(map(revived, done if current is None else (*done, current))) for done, current in states]
 
@@ -127,7 +127,7 @@ def _part_values(part: Part, runner: Runner) -> list[tuple[Value, bool]]:
         case Arithmetic():
             text = plain(expand_text(part.content, runner)[0]).strip()
             return [(text if text.isdigit() else UNKNOWN, False)]
-        case Fixed():
+        case Text():
             return [(part.text, False)]
 
 

@@ -1,21 +1,20 @@
-"""What may be lifted out of a command: a leading `cd x &&`, a trailing `| head` or `| tail`.
+"""The shape of a command: a leading `cd x &&`, a trailing `| head` or `| tail`, one simple command, a whole script.
 
 Recognition only: each function gives spans and values, or None; the command itself is never changed here. Whatever is
-not plainly one of the two shapes is None, so that the command runs as written.
+not plainly one of the shapes is None, so that the command runs as written.
 """
 
+import functools
 import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from nacre.bash.budget import Budget
+from nacre.bash.budget import TimeBudget
 from nacre.bash.reader import read
-from nacre.bash.tree import Close, Command, Fixed, Open, Program, UnreadableError, Word
+from nacre.bash.tree import Close, Open, Program, SimpleCommand, Text, UnreadableError, Word
 
 _BLANKS: Final = " \t"
-_ENDS_WORD: Final = frozenset(" \t\r\n&|;<>()")
 _EXPANDS: Final = frozenset("*?[{")
-_ESCAPED_IN_QUOTES: Final = frozenset('"\\$`')
 _SIZE: Final = re.compile(
     r"-(?P<short>[nc])(?P<value>\d+)|-(?P<number>\d+)|--(?P<long>lines|bytes)=(?P<long_value>\d+)", re.ASCII
 )
@@ -48,81 +47,39 @@ class HeadTail:
 
 
 def lift_cd(command: str) -> CdPrefix | None:
-    """Read a leading `cd path &&` as a one-word scanner does; None when the command must stay whole.
+    """Read a leading `cd path &&`; None when the command must stay whole.
 
     The rest may only be more of the same chain: behind `||`, `;`, a line's end or `&` it would run, or move the shell,
     in another way than written.
     """
-    if not command.startswith("cd") or command[2:3] not in (" ", "\t"):
+    program = _read(command) if command.startswith(("cd ", "cd\t")) else None
+    if program is None or not _is_and_chain(program):
         return None
-    start = len(command) - len(command[2:].lstrip(_BLANKS))
-    scanned = _one_word(command, start)
-    if scanned is None:
+    first = program.steps[0]
+    if not isinstance(first, SimpleCommand) or len(first.words) != 2 or first.redirects:
         return None
-    path, position = scanned
-    if not path or path.startswith("-") or any(char in path for char in "$`("):
+    word = first.words[1]
+    written, path = command[word.start : word.end], _literal(word)
+    if not path or path.startswith("-") or any(text in written for text in ("$", "`", "(", "\r", "\\\n")):
         return None
-    if path.startswith("~") and (command[start] != "~" or path[1:2] not in ("", "/")):
+    if path.startswith("~") and (written[0] != "~" or path[1:2] not in ("", "/")):
         # A quoted tilde is a name, and another user's home is the shell's to find.
         return None
-    following = command[position:].lstrip(_BLANKS)
-    if not following.startswith("&&") or not _is_and_chain(command):
-        return None
+    following = command[word.end :].lstrip(_BLANKS)
     rest = following[2:].strip(_BLANKS + "\n")
-    if not rest or (rest.endswith(";") and not rest.endswith("\\;")):
+    if not following.startswith("&&") or not rest or (rest.endswith(";") and not rest.endswith("\\;")):
         return None
     return CdPrefix(path, rest)
 
 
-def _is_and_chain(command: str) -> bool:
-    """Whether the command is one chain of `&&` that nothing follows."""
-    program = _read(command)
-    if program is None or program.background or len(program.steps) < 3:
+def _is_and_chain(program: Program) -> bool:
+    """Whether the program is one chain of `&&` that nothing follows."""
+    if program.background or len(program.steps) < 3:
         return False
-    first, chain, last = program.steps[0], program.steps[1], program.steps[-1]
-    return (
-        isinstance(first, Command)
-        and isinstance(chain, Open)
-        and chain.block.kind == "chain"
-        and isinstance(last, Close)
-        and last.block is chain.block
-    )
-
-
-def _one_word(text: str, position: int) -> tuple[str, int] | None:
-    """One shell word from `position`: its value and where it ends; None when it is no plain text within one line."""
-    pieces: list[str] = []
-    while position < len(text) and text[position] not in _ENDS_WORD:
-        char = text[position]
-        if char == "'":
-            end = text.find("'", position + 1)
-            if end < 0:
-                return None
-            pieces.append(text[position + 1 : end])
-            position = end + 1
-        elif char == '"':
-            position += 1
-            while position < len(text) and text[position] != '"':
-                if text[position] == "\\" and text[position + 1 : position + 2] == "\n":
-                    return None
-                if text[position] == "\\" and text[position + 1 : position + 2] in _ESCAPED_IN_QUOTES:
-                    position += 1
-                pieces.append(text[position : position + 1])
-                position += 1
-            if position >= len(text):
-                return None
-            position += 1
-        elif char == "\\":
-            if text[position + 1 : position + 2] in ("", "\n"):
-                return None
-            pieces.append(text[position + 1])
-            position += 2
-        elif char in _EXPANDS:
-            return None
-        else:
-            pieces.append(char)
-            position += 1
-    return "".join(pieces), position
+    chain, last = program.steps[1], program.steps[-1]
+    if not isinstance(chain, Open) or chain.block.kind != "chain":
+        return False
+    return isinstance(last, Close) and last.block is chain.block
 
 
 def trailing_window(command: str) -> HeadTail | None:
@@ -133,7 +90,7 @@ def trailing_window(command: str) -> HeadTail | None:
     if stages is None or len(stages) < 2:
         return None
     last = stages[-1]
-    if not isinstance(last, Command) or last.assignments or last.redirects:
+    if not isinstance(last, SimpleCommand) or last.assignments or last.redirects:
         return None
     words = [_literal(word) for word in last.words]
     kind: Literal["head", "tail"]
@@ -159,10 +116,11 @@ def trailing_window(command: str) -> HeadTail | None:
 
 
 def _literal(word: Word) -> str | None:
+    """What the word stands for, None when the shell expands a part of it."""
     if word.fixed is not None:
         return word.fixed
-    if all(isinstance(part, Fixed) and part.quoted for part in word.parts):
-        return "".join(part.text for part in word.parts if isinstance(part, Fixed))
+    if all(isinstance(part, Text) and (part.quoted or _EXPANDS.isdisjoint(part.text)) for part in word.parts):
+        return "".join(part.text for part in word.parts if isinstance(part, Text))
     return None
 
 
@@ -190,26 +148,26 @@ def _size(options: list[str]) -> tuple[Literal["lines", "bytes"], int] | None:
 
 def _read(command: str) -> Program | None:
     try:
-        program = read(command, Budget())
+        program = read(command, TimeBudget())
     except UnreadableError:
         return None
     return None if program.damage else program
 
 
-def _single_pipeline(command: str) -> list[Command | Open] | None:
+def _single_pipeline(command: str) -> list[SimpleCommand | Open] | None:
     """The stages of a command that is one pipeline, negation, lists and background excluded."""
     program = _read(command)
     if program is None or program.background or command.lstrip().startswith("!"):
         return None
-    stages: list[Command | Open] = []
+    stages: list[SimpleCommand | Open] = []
     depth = 0
     for step in program.steps:
-        if depth == 0 and isinstance(step, Command | Open):
+        if depth == 0 and isinstance(step, SimpleCommand | Open):
             stages.append(step)
         depth += isinstance(step, Open)
         depth -= isinstance(step, Close)
     for position, stage in enumerate(stages):
-        head = stage if isinstance(stage, Command) else stage.block
+        head = stage if isinstance(stage, SimpleCommand) else stage.block
         if isinstance(stage, Open) and stage.block.kind in ("chain", "function"):
             return None
         if head.pipe_in is not (position > 0) or head.pipe_out is not (position < len(stages) - 1):
@@ -220,7 +178,14 @@ def _single_pipeline(command: str) -> list[Command | Open] | None:
 def is_single_simple_command(command: str) -> bool:
     """Whether the command is one simple command: no pipe, list, background, function or compound."""
     program = _read(command)
-    if program is None or program.background or len(program.steps) != 1:
+    if program is None or program.background or len(program.steps) != 1 or command.lstrip().startswith("!"):
         return False
     step = program.steps[0]
-    return isinstance(step, Command) and not step.pipe_out and bool(step.words) and not command.lstrip().startswith("!")
+    return isinstance(step, SimpleCommand) and not step.pipe_out and bool(step.words)
+
+
+@functools.lru_cache(maxsize=512)
+def is_whole(script: str) -> bool:
+    """Whether a line that follows the script is a command of its own, and not a part of it."""
+    program = _read(script)
+    return program is not None and not program.unfinished

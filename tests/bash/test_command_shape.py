@@ -1,9 +1,8 @@
-"""What may be lifted out of a command."""
+"""The shape of a command."""
 
 import pytest
 
-from nacre.bash.fragments import Fragment, fragments, without_assignments
-from nacre.bash.rewrite import CdPrefix, HeadTail, is_single_simple_command, lift_cd, trailing_window
+from nacre.bash.command_shape import CdPrefix, HeadTail, is_single_simple_command, is_whole, lift_cd, trailing_window
 
 
 @pytest.mark.parametrize(
@@ -142,28 +141,21 @@ def test_is_single_simple_command(command: str, expected: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "expected"),
+    ("script", "expected"),
     [
-        ("a; b && c", [Fragment("a", False), Fragment("b", False), Fragment("c", False)]),
-        ("a | b |& c; d", [Fragment("a", False), Fragment("b", True), Fragment("c", True), Fragment("d", False)]),
-        ("a |\n\n# x\n b", [Fragment("a", False), Fragment("b", True)]),
-        ("a 2>&1 >| f &> g", [Fragment("a 2>&1 >| f &> g", False)]),
-        ("a 'x; y' \"p | q\"", [Fragment("a 'x; y' \"p | q\"", False)]),
-        ("a # b; c\nd", [Fragment("a", False), Fragment("d", False)]),
-        ("a $(b)", []),
-        ("a `b`", []),
-        ("a ${b}", []),
-        ("a <<E\nE", []),
-        ("(a)", []),
-        ("{ a; }", []),
-        ("a 'b", []),
-        ("a \\", []),
+        ("ls", True),
+        ("cat <<E\nx\nE", True),
+        ("cat <<< x", True),
+        ("ls # x \\", True),
+        ("cat <<E\nx", False),
+        ("cat <<E | wc", False),
+        ("ls \\", False),
+        ("ls &&", False),
+        ("ls |", False),
+        ("ls ||\n# x", False),
+        ("echo 'x", False),
+        ("if ls; then", False),
     ],
 )
-def test_fragments(command: str, expected: list[Fragment]) -> None:
-    assert list(fragments(command)) == expected
-
-
-def test_assignments_before_a_command_are_removed_with_their_quotes() -> None:
-    assert without_assignments("A=1 B='x y' C=\"p q\"r cat f") == "cat f"
-    assert without_assignments("A=1") == "A=1"
+def test_is_whole(script: str, expected: bool) -> None:
+    assert is_whole(script) is expected
