@@ -75,8 +75,8 @@ class Warden:
         self._idle: list[Link] = []
         self._waiting: deque[FirstRequest] = deque()
         """What the warden has not taken yet, oldest first."""
-        self._going_on: weakref.WeakSet[asyncio.AbstractEventLoop] = weakref.WeakSet()
-        """The loops that try again to send it."""
+        self._sending: weakref.WeakSet[asyncio.AbstractEventLoop] = weakref.WeakSet()
+        """The loops that send it, one request at a turn."""
         forks.hold(self)
 
     def take(self) -> Link:
@@ -117,26 +117,27 @@ class Warden:
         return Link(*socket.socketpair(), self.fork)
 
     def fork(self, link: Link, words: Request, fds: list[int], env: Mapping[str, str] | None) -> None:
-        """Have a runner forked with its first request, now or when the warden has worked off those before."""
+        """Have a runner forked with its first request: now, or when the warden has taken those before."""
         request = FirstRequest(link, words, fds, env)
         loop = _running_loop()
         with self._lock:
-            if not self._waiting and not _is_pressed(loop) and self._send(request, 0 if loop is None else NOW):
+            at_once = not self._waiting and loop not in self._sending
+            if at_once and self._send(request, 0 if loop is None else NOW):
                 link.met()
-                return
-            try:
-                request.hold()
-            except OSError:
-                if request.begun:
-                    # Half of a message would be taken for a part of the next: the warden is given up for a new one.
-                    self._give_up()
-                raise
-            self._waiting.append(request)
-            if loop is not None and loop not in self._going_on:
-                self._going_on.add(loop)
-                loop.call_soon(self._go_on, loop)
+            else:
+                try:
+                    request.hold()
+                except OSError:
+                    if request.begun:
+                        # Half of a message would be taken for a part of the next: a new warden is started.
+                        self._give_up()
+                    raise
+                self._waiting.append(request)
+            if loop is not None and loop not in self._sending:
+                self._sending.add(loop)
+                loop.call_soon(self._send_next, loop)
         if loop is None:
-            self._go_on(None)
+            self.send_waiting()
 
     def _send(self, request: FirstRequest, flags: int) -> bool:
         for _ in range(2):
@@ -164,31 +165,41 @@ class Warden:
         self._control = self._env = None
         self._wait_for_intermediate()
 
-    def _go_on(self, loop: asyncio.AbstractEventLoop | None) -> None:
-        """Send what waits, as far as the warden takes it; on a loop one at a turn.
+    def send_waiting(self) -> None:
+        """Send all that waits, however long the warden takes for it."""
+        with self._lock:
+            self._send_some(len(self._waiting), 0)
 
-        The warden and its runner go on upon each, maybe on this very processor. Between two the loop hears of commands
-        that have ended, and their runners are given to others who wait.
+    def _send_next(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Send one request at each turn of the loop.
+
+        Each request has the warden and a new runner run, maybe on this very processor. Between two of them the loop
+        hears of commands that have ended, whose runners then serve the requests that wait.
         """
         with self._lock:
-            try:
-                while self._waiting:
-                    request = self._waiting[0]
-                    if (request.wanted or request.begun) and not self._send(request, 0 if loop is None else NOW):
-                        break
-                    self._waiting.popleft()
-                    request.let_go()
-                    if loop is not None:
-                        loop.call_soon(self._go_on, loop)
-                        return
-            except (BackendUnavailableError, OSError):
-                # Their callers see the end of their sockets, and say why.
-                while self._waiting:
-                    self._waiting.popleft().let_go()
-            if loop is not None and self._waiting:
-                loop.call_later(RETRY_SECONDS, self._go_on, loop)
-            elif loop is not None:
-                self._going_on.discard(loop)
+            sent = self._send_some(1, NOW)
+            if sent and self._waiting:
+                loop.call_soon(self._send_next, loop)
+            elif self._waiting:
+                loop.call_later(RETRY_SECONDS, self._send_next, loop)
+            else:
+                self._sending.discard(loop)
+
+    def _send_some(self, most: int, flags: int) -> bool:
+        """Send the first requests that wait; False when the warden takes no more now."""
+        try:
+            for _ in range(most):
+                if not self._waiting:
+                    break
+                request = self._waiting[0]
+                if (request.wanted or request.begun) and not self._send(request, flags):
+                    return False
+                self._waiting.popleft().let_go()
+        except (BackendUnavailableError, OSError):
+            # Their callers see the end of their sockets, and say why.
+            while self._waiting:
+                self._waiting.popleft().let_go()
+        return True
 
     def _hand_over(self, link: Link) -> bool:
         """Give an idle runner to the first who waits; False when nobody does."""
@@ -291,13 +302,12 @@ class Warden:
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:
-    # A program that starts is not kept waiting for asyncio, which the warden does not need.
+    # A program that has not loaded asyncio runs no loop; the warden does not need it.
     asyncio = sys.modules.get("asyncio")
-    return None if asyncio is None else asyncio._get_running_loop()
-
-
-def _is_pressed(loop: asyncio.AbstractEventLoop | None) -> bool:
-    return loop is not None and bool(getattr(loop, "_ready", None))
+    try:
+        return None if asyncio is None else asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 warden = Warden()
