@@ -1,8 +1,7 @@
 """Reads a file that the settings, the environment or a project name: a regular one, of a bounded size, without waiting.
 
 A FIFO in its place would wait for a writer, and opening a device can do harm; neither is ever opened. A file system
-that is not this machine's own (FUSE, a network) may never answer: a process of its own looks there, and is left behind
-where it gets stuck, as a thread would keep its program from exiting.
+that is not this machine's own (FUSE, a network) may never answer: a runner of the warden looks there.
 """
 
 from __future__ import annotations
@@ -13,12 +12,8 @@ import stat
 import time
 
 from nacre.errors import ConfigError, reason_of
+from nacre.warden.protocol import MOST_FILE_BYTES
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import subprocess
-
-MOST_BYTES = 1024 * 1024
 # How long a file system that is not this machine's own has for an answer, and for how long the answer counts.
 LOOK_SECONDS = 1.0
 ANSWER_SECONDS = 5.0
@@ -42,7 +37,7 @@ _KINDS = (
 )
 
 
-def read_regular(path: str, *, most_bytes: int = MOST_BYTES) -> bytes:
+def read_regular(path: str, *, most_bytes: int = MOST_FILE_BYTES) -> bytes:
     """The file's content.
 
     Raises:
@@ -72,7 +67,7 @@ def read_regular(path: str, *, most_bytes: int = MOST_BYTES) -> bytes:
     return data
 
 
-def read_regular_text(path: str, *, most_bytes: int = MOST_BYTES) -> str:
+def read_regular_text(path: str, *, most_bytes: int = MOST_FILE_BYTES) -> str:
     """The file's content as text, which is UTF-8; raises as `read_regular` does."""
     data = read_regular(path, most_bytes=most_bytes)
     try:
@@ -161,9 +156,6 @@ def _far_mounts() -> frozenset[str]:
 _ESCAPED = re.compile(rb"\\([0-7]{3})")
 
 _answers: dict[str, tuple[float, bytes | ConfigError | None]] = {}
-# Processes that did not come back yet.
-_stuck: list[subprocess.Popen[bytes]] = []
-_LOOK = '[[ -e $1 ]] || exit 3; [[ -f $1 ]] || exit 4; exec head -c "$2" -- "$1"'
 
 
 def _look(path: str) -> bytes | None:
@@ -182,38 +174,20 @@ def _look(path: str) -> bytes | None:
 
 
 def _looked(path: str) -> bytes | ConfigError | None:
-    import subprocess
+    # Loaded only here: most machines have no such file system.
+    from nacre.warden_client.path_query import UnansweredError, read_file
 
-    _stuck[:] = [one for one in _stuck if one.poll() is None]
     try:
-        looking = subprocess.Popen(
-            ["/bin/bash", "-c", _LOOK, "nacre-look", path, str(MOST_BYTES + 1)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd="/",
-            env={},
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        return ConfigError(f"{path} cannot be looked at: {error}", source=path)
-    try:
-        data, _ = looking.communicate(timeout=LOOK_SECONDS)
-    except subprocess.TimeoutExpired:
-        looking.kill()
-        assert looking.stdout is not None
-        looking.stdout.close()
-        _stuck.append(looking)
+        answer = read_file(path, LOOK_SECONDS)
+    except UnansweredError:
         return ConfigError(
             f"{path} was not read: its file system did not answer within {LOOK_SECONDS:g} s", source=path
         )
-    if looking.returncode == 3:
-        return None
-    if looking.returncode == 4:
+    if answer.get("error") == "irregular":
         return ConfigError(f"{path} is no regular file; put a regular file there, or take it away", source=path)
-    if looking.returncode != 0:
+    if "error" in answer:
         return ConfigError(f"{path} cannot be read; correct its name or its rights", source=path)
-    return data
+    return answer["found"].encode("latin-1") if isinstance(answer["found"], str) else None
 
 
 def _check(path: str, found: os.stat_result, most_bytes: int) -> None:

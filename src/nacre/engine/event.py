@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
 
-from nacre.backend import Backend
-from nacre.backends.contained import ContainedBackend
-from nacre.backends.direct import DirectBackend
-from nacre.command import Command
 from nacre.engine.capture import Capture
-from nacre.engine.run import Run
-from nacre.errors import BackendError
 from nacre.output.regex_watch import RegexWatch
 from nacre.regex.automaton import RegexWorkError
 from nacre.until import Until, port_open
-from nacre.warden.launch import quoted
-from nacre.warden_client.pool import unsupported_reason
+from nacre.warden_client.path_query import file_appears
 
 # Ports and files have no way to tell of themselves; this is how often they are asked.
 LOOK_SECONDS = 0.05
@@ -39,40 +31,6 @@ async def happened(until: Until, capture: Capture, *, cwd: str) -> None:
         await file_appears(os.path.join(cwd, until.file))
     elif until.quiet is not None:
         await _silence(until.quiet, capture)
-
-
-async def file_appears(path: str) -> None:
-    """Return when there is a file of that name.
-
-    A process of its own looks for it: on a file system that does not answer, a look cannot be ended, and a thread that
-    is stuck in one keeps its program from exiting.
-
-    Raises:
-        NacreError: it cannot be looked for.
-    """
-    reason = unsupported_reason()
-    backend: Backend = ContainedBackend() if reason is None else DirectBackend(reason, mark=False)
-    # A read that ends by its time limit is a sleep that starts no process.
-    pause = f"read -rt {LOOK_SECONDS} -u $wait; (( $? > 128 )) || sleep {LOOK_SECONDS}"
-    script = f"exec {{wait}}<> <(:); until [[ -e {quoted(path)} ]]; do {pause}; done; exit 0"
-    command = Command(script=script, cwd="/", env=_NO_ENVIRONMENT, timeout=None, grace=0.0)
-    run = Run.start(backend, command, _Nothing())
-    try:
-        ending = await asyncio.shield(run.finished)
-    finally:
-        run.release()
-    if ending.code != 0:
-        raise BackendError(f"the process that looks for {path} was ended")
-
-
-class _Nothing:
-    """The sink of a command that writes nothing."""
-
-    def feed(self, stream: int, buffer: bytearray, size: int) -> None:
-        return None
-
-
-_NO_ENVIRONMENT: Mapping[str, str] = {}
 
 
 async def _line(regex: str, capture: Capture) -> None:

@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from nacre.engine.event import file_appears
 from nacre.errors import JobError
 from nacre.jobs.liveness import RunnerLock
 from nacre.jobs.output_file import JobFile
 from nacre.jobs.table import Job, JobTable
 from nacre.output.regex_watch import RegexWatch
 from nacre.until import Until, port_open
+from nacre.warden_client.path_query import file_appears
 
 # Soon enough for a model, rare enough for a hundred jobs.
 TICK_SECONDS = 0.05

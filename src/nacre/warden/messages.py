@@ -106,10 +106,13 @@ class Keep(TypedDict):
     """Whether the shell of a session goes on without what its last turn has left."""
 
 
+What = Literal["project", "stamp", "content", "appears"]
+
+
 class Look(TypedDict):
     op: Literal["look"]
     fds: int
-    what: Literal["project", "stamp"]
+    what: What
     path: str
 
 
@@ -198,6 +201,8 @@ class Spare(TypedDict):
 class Looked(TypedDict):
     event: Literal["looked"]
     found: str | int | None
+    error: NotRequired[str]
+    """Of a file whose content was asked for: `irregular` or `unreadable`."""
 
 
 class Bye(TypedDict):

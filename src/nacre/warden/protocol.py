@@ -14,7 +14,7 @@ import struct
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any, Literal
+    from typing import Any
 
     from nacre.warden.messages import (
         Bye,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         Survivors,
         WaitSession,
         WaitSpare,
+        What,
     )
 
 # After the shell's exit: this much silence, or this long in all, ends the reading of its pipes.
@@ -61,6 +62,8 @@ READ_BYTES = 256 * 1024
 RECEIVE_BYTES = 64 * 1024
 # A request carries a script and an environment; far above any real one, far below what would exhaust memory.
 MAX_FRAME_BYTES = 64 * 1024 * 1024
+# The most that is read of a file on a file system that may not answer; settings files are smaller.
+MOST_FILE_BYTES = 1024 * 1024
 # Descriptors of one frame: two streams, each with both ends, are the most.
 MAX_FDS = 16
 # Descriptors for the shell start here: scripts use 3-9, bash 10 and up, process substitution 63 and down.
@@ -152,7 +155,7 @@ def keep(*, fds: int, aside: int, grace: float, job: JobSpec | None, adopt: int 
     return {"op": "keep", "fds": fds, "aside": aside, "grace": grace, "job": job, "adopt": adopt, "apart": apart}
 
 
-def look(what: Literal["project", "stamp"], path: str) -> Look:
+def look(what: What, path: str) -> Look:
     return {"op": "look", "fds": 0, "what": what, "path": path}
 
 
@@ -203,8 +206,11 @@ def spare(*, pid: int, at: int, notes: int) -> Spare:
     return {"event": "spare", "pid": pid, "at": at, "notes": notes}
 
 
-def looked(found: str | int | None) -> Looked:
-    return {"event": "looked", "found": found}
+def looked(found: str | int | None, *, error: str | None = None) -> Looked:
+    answer: Looked = {"event": "looked", "found": found}
+    if error is not None:
+        answer["error"] = error
+    return answer
 
 
 BYE: Bye = {"event": "bye"}

@@ -103,7 +103,7 @@ def serve(first: First) -> None:
                 idle.register(channel.sock, select.POLLIN)
                 last = None
             elif request["op"] == "look":
-                channel.send(path_lookup.answer(request))
+                channel.send(path_lookup.answer(request, channel.sock))
             elif request["op"] == "keep" and last is not None:
                 last.keep_late(request, fds)
             else:

@@ -1,27 +1,27 @@
-"""Looks at a path on a file system that may not answer, with a time limit.
+"""Looks at a path whose file system may not answer, with a time limit.
 
-A process of its own looks: a look at a file system that hangs cannot be ended, and a thread that is stuck in one keeps
-its program from exiting.
+A runner looks: a look at a file system that hangs cannot be ended, and a thread that is stuck in one keeps its program
+from exiting. Without a warden a thread does it all the same.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
+import select
+import socket
 import threading
-from typing import Any, Literal
+import time
 
-from nacre.backends.hub import unwatch, watch
-from nacre.errors import BackendUnavailableError
+from nacre.errors import BackendError, BackendUnavailableError
 from nacre.warden import path_lookup, protocol
 from nacre.warden_client.pool import unsupported_reason, warden
-from nacre.warden_client.runner_link import Link
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nacre.warden.messages import Look
+    from typing import Any
 
-What = Literal["project", "stamp"]
+    from nacre.warden.messages import Look, Looked, What
+    from nacre.warden_client.runner_link import Link
 
 
 class UnansweredError(Exception):
@@ -34,73 +34,129 @@ async def look(what: What, path: str, seconds: float) -> Any:
     Raises:
         UnansweredError: there was no answer within that time.
     """
+    import asyncio
+
     try:
         async with asyncio.timeout(seconds):
-            if unsupported_reason() is not None:
-                return await _look_on_thread(protocol.look(what, path))
-            return await _look_afar(protocol.look(what, path))
+            return (await _answer(protocol.look(what, path)))["found"]
     except (TimeoutError, OSError, EOFError, BackendUnavailableError) as error:
         raise UnansweredError(f"{path} did not answer in time") from error
 
 
-async def _look_afar(question: Look) -> Any:
-    link = warden.take()
+async def file_appears(path: str) -> None:
+    """Return when there is a file of that name.
+
+    Raises:
+        NacreError: it cannot be looked for.
+    """
     try:
-        link.query(question)
-        found = await _answer(link)
-    except BaseException:
-        # A runner that is stuck ends when the file system answers.
-        link.close()
-        warden.wake()
-        raise
-    warden.give(link)
-    return found
+        await _answer(protocol.look("appears", path))
+    except (OSError, EOFError) as error:
+        raise BackendError(f"the process that looks for {path} was ended") from error
 
 
-async def _answer(link: Link) -> Any:
+def read_file(path: str, seconds: float) -> Looked:
+    """The content of a regular file, for a caller that cannot await: it blocks for at most that time.
+
+    Raises:
+        UnansweredError: there was no answer within that time.
+    """
+    try:
+        query = _Query(protocol.look("content", path))
+    except (OSError, BackendUnavailableError) as error:
+        raise UnansweredError(f"{path} cannot be looked at: {error}") from error
+    end = time.monotonic() + seconds
+    readable = select.poll()
+    readable.register(query.sock, select.POLLIN)
+    try:
+        # The request may wait for a turn of an event loop, which this caller blocks.
+        warden.send_waiting()
+        while (answer := query.answer()) is None:
+            if not readable.poll(max(0.0, end - time.monotonic()) * 1000):
+                raise UnansweredError(f"{path} did not answer in time")
+    except EOFError as error:
+        raise UnansweredError(f"{path} did not answer in time") from error
+    finally:
+        query.close()
+    return answer
+
+
+async def _answer(question: Look) -> Looked:
+    import asyncio
+
     loop = asyncio.get_running_loop()
-    answered: asyncio.Future[Any] = loop.create_future()
-    frames = protocol.FrameReader()
+    query = _Query(question)
+    said = asyncio.Event()
+    loop.add_reader(query.sock, said.set)
+    try:
+        while (answer := query.answer()) is None:
+            await said.wait()
+            said.clear()
+        return answer
+    finally:
+        loop.remove_reader(query.sock)
+        query.close()
 
-    def hear() -> None:
-        if answered.done():
+
+class _Query:
+    """One question, and the socket that its answer comes on."""
+
+    def __init__(self, question: Look) -> None:
+        self._frames = protocol.FrameReader()
+        self._answered = False
+        self._link: Link | None = None
+        if unsupported_reason() is not None:
+            self.sock = _look_on_thread(question)
             return
+        link = self._link = warden.take()
+        self.sock = link.sock
         try:
-            data = link.sock.recv(protocol.RECEIVE_BYTES)
+            link.query(question)
+        except BaseException:
+            self.close()
+            raise
+        self.sock.settimeout(0)
+
+    def answer(self) -> Looked | None:
+        """The answer, if it is there.
+
+        Raises:
+            EOFError: the process that looks has ended.
+        """
+        try:
+            data = self.sock.recv(protocol.RECEIVE_BYTES)
         except BlockingIOError:
-            return
+            return None
         except OSError:
             data = b""
-        for message in frames.events(data):
-            if message["event"] == "looked":
-                answered.set_result(message["found"])
-                return
-            data = b""
+        for event in self._frames.events(data):
+            if event["event"] != "looked":
+                raise EOFError(f"instead of an answer came {event['event']}")
+            self._answered = True
+            return event
         if not data:
-            answered.set_exception(EOFError("its runner is gone"))
+            raise EOFError("the process that looks has ended")
+        return None
 
-    link.sock.settimeout(0)
-    watch(loop, link.sock.fileno(), hear)
-    try:
-        return await answered
-    finally:
-        unwatch(loop, link.sock.fileno())
+    def close(self) -> None:
+        if self._link is None:
+            self.sock.close()
+        elif self._answered:
+            warden.give(self._link)
+        else:
+            # A runner that is stuck ends when the file system answers.
+            self._link.close()
+            warden.wake()
 
 
-async def _look_on_thread(question: Look) -> Any:
-    """The same where there is no warden."""
-    loop = asyncio.get_running_loop()
-    answered: asyncio.Future[Any] = loop.create_future()
-
-    def tell(found: Any) -> None:
-        if not answered.done():
-            answered.set_result(found)
+def _look_on_thread(question: Look) -> socket.socket:
+    near, far = socket.socketpair()
 
     def work() -> None:
-        found = path_lookup.answer(question)["found"]
-        # The loop may have ended before the file system answered.
-        with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(tell, found)
+        # The caller may have given up before the file system answered.
+        with far, contextlib.suppress(OSError):
+            far.sendall(protocol.frame(path_lookup.answer(question, far)))
 
+    near.settimeout(0)
     threading.Thread(target=work, name="nacre-look", daemon=True).start()
-    return await answered
+    return near
