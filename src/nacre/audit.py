@@ -16,13 +16,12 @@ from typing import Any
 
 from nacre import forks
 from nacre.errors import NacreError, reason_of
+from nacre.warden.log_line import FAILURE, NAME, append_line, encoded, open_for_reading, open_log, write_line
 
-NAME = "log.jsonl"
-FAILURE = "the audit log could not be written"
+__all__ = ["FAILURE", "NAME", "AuditLog", "append_line", "entries"]
+
 # A turn-over takes microseconds; the lock of one that takes longer is held by a process that does not run.
 LOCK_SECONDS = 1.0
-
-_encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class AuditLog:
@@ -39,12 +38,12 @@ class AuditLog:
 
     def append(self, entry: Mapping[str, Any]) -> str | None:
         """Write one line; a failure is returned in words, because a log must not fail a command."""
-        line = _encode(entry).encode("ascii") + b"\n"
+        line = encoded(entry)
         # One thread must not close the descriptor that another is about to write to.
         with self._lock:
             try:
                 fd, size = self._opened()
-                _write_all(fd, line)
+                write_line(fd, line)
                 if size + len(line) > self._cap:
                     problem = self._turn_over(fd)
                     # By now its path may name a fresh one.
@@ -67,7 +66,7 @@ class AuditLog:
                     # The log was removed, or the whole state directory: it begins anew.
                     os.close(self._fd)
             self._fd = None
-        self._fd = _open(self._path)
+        self._fd = open_log(self._path)
         state = os.fstat(self._fd)
         self._identity = (state.st_dev, state.st_ino)
         return self._fd, state.st_size
@@ -97,43 +96,6 @@ class AuditLog:
             os.close(fd)
 
 
-def append_line(state_dir: str | os.PathLike[str], entry: Mapping[str, Any]) -> str | None:
-    """Write one line for a process that writes only one; a failure is returned in words. The log is not turned over."""
-    try:
-        fd = _open(os.path.join(state_dir, NAME))
-        try:
-            _write_all(fd, _encode(entry).encode("ascii") + b"\n")
-        finally:
-            os.close(fd)
-    except OSError as error:
-        return f"{FAILURE}: {error.strerror}"
-    return None
-
-
-def has_end(state_dir: str | os.PathLike[str], entry: Mapping[str, Any]) -> bool:
-    """Whether the log has the end of this job already; looked for without reading every line."""
-    marker = _encode({name: entry[name] for name in ("event", "jobId", "startedAt")})[1:-1].encode("ascii")
-    log = os.path.join(state_dir, NAME)
-    for path in (log, f"{log}.1"):
-        try:
-            with open(path, "rb", opener=_reader) as file:
-                if any(marker in line for line in file):
-                    return True
-        except OSError:
-            continue
-    return False
-
-
-def _write_all(fd: int, line: bytes) -> None:
-    """Write a line; on a disk that fills up in the middle, raise.
-
-    What was written then stays: others may have written behind it. A reader finds the next entry in the same line.
-    """
-    written = os.write(fd, line)
-    while written < len(line):
-        written += os.write(fd, line[written:])
-
-
 def _turn_over(path: str, fd: int) -> bool:
     """Move the full log aside; of several nacres that find it full only one does, or a fresh log would replace it.
 
@@ -149,16 +111,6 @@ def _turn_over(path: str, fd: int) -> bool:
     return True
 
 
-def _open(path: str) -> int:
-    # A FIFO in its place is not waited for.
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-    try:
-        return os.open(path, flags, 0o600)
-    except FileNotFoundError:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        return os.open(path, flags, 0o600)
-
-
 def entries(state_dir: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
     """The calls, oldest first; a damaged line is skipped, as it can only be half of a write that was cut off.
 
@@ -168,7 +120,7 @@ def entries(state_dir: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
     log = os.path.join(state_dir, NAME)
     for path in (f"{log}.1", log):
         try:
-            with open(path, encoding="ascii", errors="replace", opener=_reader) as file:
+            with open(path, encoding="ascii", errors="replace", opener=open_for_reading) as file:
                 for line in file:
                     entry = _decode(line)
                     if entry is not None:
@@ -189,7 +141,3 @@ def _decode(line: str) -> dict[str, Any] | None:
             entry = json.loads(text)
             return entry if isinstance(entry, dict) else None
     return None
-
-
-def _reader(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,13 +18,17 @@ LAYERS = [
     {"mcp", "rpc", "acp", "adapters", "tui", "web"},
     {"tool", "api", "series"},
     {"contracts"},
-    {"engine", "testing", "sessions", "jobs"},
-    {"artifacts", "backends", "warden_client"},
+    {"engine", "testing"},
+    {"sessions", "jobs"},
+    {"artifacts", "backends"},
     {"planning"},
     {"guard", "environment", "minimize"},
-    {"profile", "warden"},
+    {"profile"},
     {"bash", "output"},
     {"audit", "config"},
+    {"regular_file"},
+    {"warden_client"},
+    {"warden"},
     {
         "until",
         "request",
@@ -33,7 +38,6 @@ LAYERS = [
         "settings",
         "errors",
         "regex",
-        "regular_file",
         "forks",
         "wording",
         "complaints",
@@ -120,7 +124,26 @@ def test_importing_nacre_imports_nothing_third_party() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_the_far_side_needs_the_standard_library_only() -> None:
-    script = f"import sys; sys.path.insert(0, {str(SOURCE.parent)!r}); import nacre.warden.zygote; print('ok')"
+FAR_SIDE = sorted((SOURCE / "warden").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", FAR_SIDE, ids=lambda path: path.name)
+def test_the_far_side_imports_the_standard_library_and_itself_only(path: Path) -> None:
+    for module in _imports(path):
+        own = module == "nacre.warden" or module.startswith("nacre.warden.")
+        assert own or module.split(".")[0] in sys.stdlib_module_names, f"{path.name} imports {module}"
+
+
+@pytest.mark.parametrize("path", FAR_SIDE, ids=lambda path: path.name)
+def test_the_far_side_parses_as_python_3_9(path: Path) -> None:
+    """Other machines may have no newer interpreter."""
+    ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 9))
+
+
+def test_the_far_side_starts_from_its_folder_alone(tmp_path: Path) -> None:
+    package = tmp_path / "nacre"
+    shutil.copytree(SOURCE / "warden", package / "warden")
+    (package / "__init__.py").touch()
+    script = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import nacre.warden.zygote; print('ok')"
     done = subprocess.run([sys.executable, "-I", "-S", "-c", script], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("ok\n", "")

@@ -16,6 +16,8 @@ import signal
 import socket
 import stat
 
+from nacre.warden import log_line
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -237,14 +239,11 @@ def _complete_output(directory: str, record: Record) -> str | None:
 
 def _log_end(directory: str, record: Record, *, recovering: bool) -> str | None:
     """Write the line about the job's end to the log of its state directory."""
-    # Loaded by a runner whose job has ended: what it costs is not held for long.
-    from nacre import audit
-
     state_dir = os.path.dirname(os.path.dirname(directory))
     entry = end_entry(record)
-    if recovering and audit.has_end(state_dir, entry):
+    if recovering and log_line.has_end(state_dir, entry):
         return None
-    return audit.append_line(state_dir, entry)
+    return log_line.append_line(state_dir, entry)
 
 
 # A job's states in its record, which keeps the spelling of its version, and the outcomes of every other surface.

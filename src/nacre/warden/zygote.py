@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from nacre.warden.messages import Request
 
 
-def main(control_fd: int) -> NoReturn:
+def main(control_fd: int, redactor_module: str) -> NoReturn:
+    """Serve the caller at the other end of a socket, with the name of the module that redacts jobs' output."""
+    kept_job.lend_redactor(redactor_module)
     # The intermediate ends at once, so the caller has no child to wait for.
     if os.fork():
         os._exit(0)

@@ -41,10 +41,12 @@ INTERMEDIATE_SECONDS = 1.0
 # What an interpreter may need to find its own libraries.
 _INTERPRETER_NEEDS = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LC_ALL")
 
+# Lent to the far side, which takes values out of the output of jobs.
+REDACTOR = "nacre.output.redaction.redactor"
 # The zygote collects once, when it has loaded.
 _BOOTSTRAP = (
     "import gc, sys; gc.disable(); sys.path.insert(0, sys.argv[1]); "
-    "from nacre.warden import zygote; zygote.main(int(sys.argv[2]))"
+    "from nacre.warden import zygote; zygote.main(int(sys.argv[2]), sys.argv[3])"
 )
 
 
@@ -220,7 +222,7 @@ class Warden:
         source = os.path.realpath(os.path.join(os.path.dirname(__file__), os.pardir, os.pardir))
         try:
             self._intermediate = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", _BOOTSTRAP, source, str(far.fileno())],
+                [sys.executable, "-I", "-S", "-c", _BOOTSTRAP, source, str(far.fileno()), REDACTOR],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
