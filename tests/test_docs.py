@@ -195,11 +195,15 @@ def test_every_module_that_the_statements_name_exists() -> None:
     assert sorted(name for name in named if not (ROOT / "src" / "nacre" / name).exists()) == []
 
 
-def test_every_test_that_the_statements_name_exists() -> None:
+FAULTS = (ROOT / "docs" / "faults.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", [STATEMENTS, FAULTS], ids=["statements", "faults"])
+def test_every_test_that_a_page_names_exists(page: str) -> None:
     named: dict[str, set[str]] = {}
-    for row in STATEMENT_ROWS:
-        for file, function in re.findall(r"`([\w/]+\.py)::(\w+)`", row[4]):
-            named.setdefault(file, set()).add(function)
+    for file, function in re.findall(r"`([\w/]+\.py)::(\w+)`", page):
+        named.setdefault(file, set()).add(function)
+    assert named
     gone = {file: names for file, names in named.items() if not (ROOT / "tests" / file).exists()}
     assert gone == {}
     missing = {file: names - functions(ROOT / "tests" / file) for file, names in named.items()}
@@ -224,3 +228,13 @@ def test_every_numbered_row_of_the_tests_is_a_statement(file: str) -> None:
     assert numbers
     known = {row[0] for row in STATEMENT_ROWS}
     assert sorted({f"{NUMBERED[file]}{number}" for number in numbers} - known) == []
+
+
+def test_every_fault_case_has_a_test_or_is_said_not_to_be_built() -> None:
+    cases = {int(number) for number in re.findall(r"^\| (\d+) \|", FAULTS, re.MULTILINE)}
+    sources = [file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py")]
+    tested = {int(number) for text in sources for number in re.findall(r"def test_case_(\d+)_", text)}
+    elsewhere = {int(number) for number in re.findall(r"^\| (\d+) \| `", FAULTS, re.MULTILINE)}
+    not_built = {29, *range(90, 96)}
+    assert tested <= cases
+    assert cases - tested - elsewhere == not_built
