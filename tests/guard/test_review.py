@@ -7,7 +7,6 @@ import pytest
 import nacre.guard.review as review_module
 from nacre.bash.command_shape import trailing_window
 from nacre.guard.explanation import explain
-from nacre.guard.prefilter import is_plain
 from nacre.guard.review import Policy, review
 from nacre.guard.verdict import Verdict, strictest
 
@@ -180,24 +179,3 @@ def test_an_explanation_marks_the_place_and_names_the_rule() -> None:
 
 def test_the_strict_profile_also_holds_the_three_rules() -> None:
     assert review("git add .", Policy("strict")).rule == "no_blind_git_add"
-
-
-@pytest.mark.parametrize(
-    ("command", "plain"),
-    [
-        ("ls -la && cat a.txt", True),
-        ("grep -rn 'a b' src | head -5; echo \"done: x=1\"", True),
-        ("echo 'x' " + "a " * 1000, True),
-        ('r"m" -rf /', False),
-        ("'r'm -rf /", False),
-        ("'g'it push -f", False),
-        ("echo x='r'm", False),
-        ('"rm" -rf /', False),
-        ("'.' ./f", False),
-        ("echo 'it", False),
-        ('echo "$(ls)"', False),
-        ("echo \"a\" 'b' \\rm", False),
-    ],
-)
-def test_a_command_is_plain_only_while_no_word_is_put_together(command: str, plain: bool) -> None:
-    assert is_plain(command) is plain

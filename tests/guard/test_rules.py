@@ -8,7 +8,7 @@ import guard_second_spellings as second
 import guard_spellings as first
 import pytest
 
-from nacre.guard.review import BUILT_IN, Policy, review
+from nacre.guard.review import CHECKS, Policy, review
 from nacre.guard.verdict import Verdict
 
 STRICT = Policy("strict")
@@ -96,7 +96,7 @@ def test_each_command_gets_its_rule(policy: Policy, table: tuple[tuple[str, str 
 
 
 def test_the_texts_of_the_three_rules_are_those_of_the_contract() -> None:
-    assert {rule.name: rule.message for rule in BUILT_IN} == {
+    assert {rule.name: rule.message for rule, _ in CHECKS} == {
         "no_blind_git_add": "permission denied: blind git add commands (git add -A, git add ., git add --all, "
         "git add *) are not allowed, specify files explicitly",
         "no_force_push": "permission denied: git push --force is not allowed. Use --force-with-lease for safer force "
@@ -105,7 +105,7 @@ def test_the_texts_of_the_three_rules_are_those_of_the_contract() -> None:
         "root). Specify the full path explicitly (no wildcards, ~, or $HOME)",
     }
     commands = {"git add .": "no_blind_git_add", "git push -f": "no_force_push", "rm -rf /": "no_dangerous_rm"}
-    messages = {rule.name: rule.message for rule in BUILT_IN}
+    messages = {rule.name: rule.message for rule, _ in CHECKS}
     assert {command: review(command).message for command in commands} == {c: messages[r] for c, r in commands.items()}
 
 

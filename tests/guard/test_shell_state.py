@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from nacre.guard.prefilter import is_plain
+from nacre.guard.prefilter import needs_review
 from nacre.guard.review import review
 from nacre.guard.runtime_guard import runtime_guard
 from nacre.guard.verdict import Verdict
@@ -136,11 +136,11 @@ def test_without_the_state_an_unset_variable_is_refused_and_with_it_its_value_is
 def test_a_word_that_is_a_function_or_an_alias_is_not_plain() -> None:
     names = known("ga() { git add .; }; alias st=status").names
     assert names == {"ga", "st"}
-    assert is_plain("ga -A")
-    assert not is_plain("ga -A", names)
-    assert not is_plain("ls && (st)", names)
-    assert not is_plain('"ga" -A', names)
-    assert is_plain("ls ga.txt", names)
+    assert not needs_review("ga -A")
+    assert needs_review("ga -A", names)
+    assert needs_review("ls && (st)", names)
+    assert needs_review('"ga" -A', names)
+    assert not needs_review("ls ga.txt", names)
 
 
 def test_a_function_of_the_users_that_is_too_long_to_be_an_agents_is_a_program() -> None:

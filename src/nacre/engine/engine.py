@@ -32,7 +32,7 @@ from nacre.errors import (
     NacreError,
 )
 from nacre.guard.approval import Approver, approve, is_guarded, judge
-from nacre.guard.prefilter import is_plain
+from nacre.guard.prefilter import needs_review
 from nacre.guard.verdict import Verdict
 from nacre.output.captured import EVERYTHING, Captured, Selection
 from nacre.output.redaction.redactor import Redactor
@@ -588,7 +588,7 @@ def _whole(data: bytes) -> Captured:
 
 def _prologue(command: str, state: ShellState | None = None) -> str | None:
     """The run-time guard, where a recursive rm has a target that only the shell will know."""
-    if "rm" not in command and (state is None or is_plain(command, state.names)):
+    if "rm" not in command and (state is None or not needs_review(command, state.names)):
         return None
     from nacre.guard.runtime_guard import runtime_guard
 

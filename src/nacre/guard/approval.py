@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
 from nacre.errors import ConfigError, DeniedError
-from nacre.guard.prefilter import is_plain
+from nacre.guard.prefilter import needs_review
 from nacre.guard.verdict import Verdict
 from nacre.profile import Profile
 from nacre.regular_file import read_regular_text
@@ -64,7 +64,7 @@ async def approve(
         ConfigError: the rules cannot be read, so nothing may run.
     """
     names = state.names if state is not None else ()
-    if settings.rules_file is None and settings.guard_profile == "default" and is_plain(command, names):
+    if settings.rules_file is None and settings.guard_profile == "default" and not needs_review(command, names):
         return 0.0
     verdict = judge(command, settings, environment, cwd=cwd, state=state)
     if verdict.decision == "allow":

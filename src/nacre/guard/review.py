@@ -7,7 +7,7 @@ limits, or a check that takes too long ends as a denial by rule `unchecked`.
 import posixpath
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, TypeAlias
 
 from nacre.bash.budget import DEFAULT_SECONDS, TimeBudget
 from nacre.bash.tree import UnreadableError
@@ -15,19 +15,15 @@ from nacre.guard.interpret.alphabet import HERE, HOME, PWD, clean, is_opaque
 from nacre.guard.interpret.invocation import Invocation, Reading
 from nacre.guard.interpret.shell_state import ShellState
 from nacre.guard.interpret.walk import read_script
-from nacre.guard.prefilter import is_plain
+from nacre.guard.prefilter import needs_review
 from nacre.guard.programs.inner import basename
 from nacre.guard.rules import embedded, git, removal
+from nacre.guard.rules.default_rules import HIDDEN_SCRIPT, PUSHING, REMOVAL, STAGING, DefaultRule
 from nacre.guard.rules.extended import extended
 from nacre.guard.rules.rule_file import Rule, rules_verdict
 from nacre.guard.verdict import ALLOWED, Verdict, strictest
 
 UNCHECKED: Final = "unchecked"
-HIDDEN_RULE: Final = "no_hidden_script"
-HIDDEN_MESSAGE: Final = (
-    "permission denied: a shell would run a text that this command makes in a way that cannot be checked. "
-    "Write the commands out instead"
-)
 Profile = Literal["default", "strict"]
 
 
@@ -91,24 +87,14 @@ class Surroundings:
 DEFAULT_POLICY: Final = Policy()
 
 
-class BuiltIn(NamedTuple):
-    """A rule that always holds."""
-
-    name: str
-    message: str
-    check: Callable[[Invocation], str | None]
-    programs: tuple[str, ...]
-    """What the name of a program must contain for the rule to be about it. `plain.py` must know these too."""
-    examples: tuple[str, ...]
-    """Commands that it refuses; the tests hold the rule and `plain.py` to them."""
-
-
-BUILT_IN: Final = (
-    BuiltIn(removal.RULE, removal.MESSAGE, removal.check, ("rm",), ("rm -rf /", "grm -r .git")),
-    BuiltIn(git.ADD_RULE, git.ADD_MESSAGE, git.check_add, ("git", "hub"), ("git add -A", "hub add .")),
-    BuiltIn(git.PUSH_RULE, git.PUSH_MESSAGE, git.check_push, ("git", "hub"), ("git push -f", "hub push --force")),
+Check: TypeAlias = Callable[[Invocation], str | None]
+CHECKS: Final[tuple[tuple[DefaultRule, Check], ...]] = (
+    (REMOVAL, removal.check),
+    (STAGING, git.check_add),
+    (PUSHING, git.check_push),
 )
-_PROGRAMS: Final = tuple(dict.fromkeys(program for rule in BUILT_IN for program in rule.programs))
+"""The rules that always hold, each with the reason why it refuses a command, or None."""
+_PROGRAMS: Final = tuple(dict.fromkeys(need for rule, _ in CHECKS for need in rule.needs))
 
 
 def review(
@@ -129,7 +115,7 @@ def review(
     """
     try:
         names = state.names if state is not None else ()
-        if not policy.rules and policy.profile == "default" and is_plain(command, names):
+        if not policy.rules and policy.profile == "default" and not needs_review(command, names):
             return ALLOWED
         # Where the command runs is `cwd`; the caller's own variables may name another place.
         known = {name: value for name, value in (environment or {}).items() if name not in ("PWD", "OLDPWD")}
@@ -170,7 +156,9 @@ def _judge(command: str, policy: Policy, surroundings: Surroundings, budget: Tim
         denial = _extended_verdict(reading, budget)
         if denial is not None:
             return denial
-    asked = ALLOWED if reading.hidden is None else Verdict("ask", HIDDEN_RULE, HIDDEN_MESSAGE, reading.hidden)
+    asked = (
+        ALLOWED if reading.hidden is None else Verdict("ask", HIDDEN_SCRIPT.name, HIDDEN_SCRIPT.message, reading.hidden)
+    )
     return strictest([rules_verdict(policy.rules, reading), asked]) if policy.rules else asked
 
 
@@ -179,8 +167,8 @@ def built_in_verdict(reading: Reading) -> Verdict | None:
     for invocation in reading.invocations:
         if not concerned(invocation):
             continue
-        for rule in BUILT_IN:
-            reason = rule.check(invocation)
+        for rule, check in CHECKS:
+            reason = check(invocation)
             if reason is not None:
                 return Verdict("deny", rule.name, rule.message, invocation.span, f"{invocation}: {reason}")
     return None

@@ -12,17 +12,6 @@ from nacre.guard.interpret.invocation import Invocation
 from nacre.guard.programs.git_words import GitCall, git_call
 from nacre.guard.rules.critical_paths import is_here_or_above, is_whole_repository
 
-ADD_RULE: Final = "no_blind_git_add"
-ADD_MESSAGE: Final = (
-    "permission denied: blind git add commands (git add -A, git add ., git add --all, git add *) are not allowed, "
-    "specify files explicitly"
-)
-PUSH_RULE: Final = "no_force_push"
-PUSH_MESSAGE: Final = (
-    "permission denied: git push --force is not allowed. Use --force-with-lease for safer force pushes, "
-    "or push without force"
-)
-
 _ADD_LONG: Final = names(
     """
     --all --no-ignore-removal --ignore-removal --no-all --update --patch --interactive --edit --dry-run --no-dry-run

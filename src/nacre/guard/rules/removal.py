@@ -15,11 +15,6 @@ from nacre.guard.programs.inner import basename
 from nacre.guard.rules.critical_paths import critical_reason
 
 PROGRAMS: Final = ("rm", "grm")
-RULE: Final = "no_dangerous_rm"
-MESSAGE: Final = (
-    "permission denied: this rm command could delete critical data (.git, home directory, or root). "
-    "Specify the full path explicitly (no wildcards, ~, or $HOME)"
-)
 _LONG_OPTIONS: Final = names(
     """
     --recursive --force --no-preserve-root --preserve-root --one-file-system --interactive --dir --verbose --help
