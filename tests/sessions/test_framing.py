@@ -1,4 +1,4 @@
-"""Frames of a session's shell: whole or nothing, whatever else is on the socket."""
+"""Reports of a session's shell: whole or nothing, whatever else is on the socket."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nacre.sessions.framing import MOST_BYTES, Frame, Frames
+from nacre.sessions.framing import MOST_BYTES, ReportReader, TurnReport
 
 WHOLE = b"n1\x000 1 0\x0042\x00trap -- 'echo bye' EXIT\n\x00/a dir\n\x00n1\x00"
-FRAME = Frame("0 1 0", "42", "trap -- 'echo bye' EXIT\n", "/a dir")
+FRAME = TurnReport("0 1 0", "42", "trap -- 'echo bye' EXIT\n", "/a dir")
 
 
-def expecting(nonce: str) -> Frames:
-    frames = Frames()
+def expecting(nonce: str) -> ReportReader:
+    frames = ReportReader()
     frames.expect(nonce)
     return frames
 
@@ -41,7 +41,7 @@ def test_a_frame_is_the_same_in_any_pieces_and_after_any_noise(cuts: list[int], 
 def test_the_frame_of_another_turn_is_none() -> None:
     frames = expecting("n2")
     assert frames.feed(WHOLE) is None
-    assert frames.feed(b"n2\x003\x00\x00\x00/\n\x00n2\x00") == Frame("3", "", "", "/")
+    assert frames.feed(b"n2\x003\x00\x00\x00/\n\x00n2\x00") == TurnReport("3", "", "", "/")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
-"""Persistent shells: one real bash that runs the commands of a session, one turn after the other.
+"""Persistent shells: one real bash runs the commands of a session, one turn after the other.
 
-bootstrap and checkpoint are the bash texts · framing reads what the shell says · shell is one live bash · turn is a
-command in it · session outlives its shells · pool holds the sessions of an engine · snapshot reads the user's rc.
+`session` owns the state that outlives a shell; `turn` is one command in the shell; `bash_process` is one live bash, and
+`shell_loop` has the bash texts that it runs; `framing` reads its reports. `checkpoint` is a shell's state as a value;
+`state_safety` and `exit_traps` say what a script does to it; `guard_state` shows it to the guard. `rc_file` reads the
+user's ~/.bashrc. `open_sessions` holds the sessions of one engine.
 """

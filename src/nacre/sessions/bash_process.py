@@ -22,7 +22,7 @@ from nacre.backends.start_errors import start_error
 from nacre.backends.waiting_shell import WaitingShell, start_waiting
 from nacre.command import Command
 from nacre.errors import BackendUnavailableError, NacreError, StartError
-from nacre.sessions.framing import Frame, Frames
+from nacre.sessions.framing import ReportReader, TurnReport
 from nacre.sessions.shell_loop import SAME, Bootstrap, bootstrap
 from nacre.warden import children, marks, protocol
 from nacre.warden.launch import Notes, notes_of
@@ -56,7 +56,7 @@ class Shell:
         """Whether it writes to the pipe of a `switch`."""
         # A letter first: in a format of printf a digit would join the NUL before it.
         self._secret = f"n{secrets.token_hex(4)}x"
-        self._frames = Frames()
+        self._frames = ReportReader()
         self._ready = select.poll()
         self._ready.register(self.sock, select.POLLIN)
         forks.hold(self)
@@ -81,7 +81,7 @@ class Shell:
         os.lseek(self._script, 0, os.SEEK_SET)
         self.sock.send(b"\n")
 
-    def heard(self) -> Frame | None:
+    def heard(self) -> TurnReport | None:
         """The frame of the last turn, if it is there; raises EOFError when the shell is gone."""
         try:
             data = self.sock.recv(65536)
@@ -97,12 +97,12 @@ class Shell:
         """Whether it says something, or is gone, within that time."""
         return bool(self._ready.poll(milliseconds))
 
-    async def answer(self) -> Frame:
+    async def answer(self) -> TurnReport:
         """Wait for the frame of the last turn; raises EOFError when the shell is gone."""
         if (frame := self.heard()) is not None:
             return frame
         loop = asyncio.get_running_loop()
-        done: asyncio.Future[Frame] = loop.create_future()
+        done: asyncio.Future[TurnReport] = loop.create_future()
 
         def look() -> None:
             try:
@@ -246,7 +246,7 @@ def _start(command: Command) -> Shell:
         return Shell(start_waiting(replace(command, streams="merged", side=True), request), command, texts)
 
 
-async def _greeting(shell: Shell, command: Command) -> Frame:
+async def _greeting(shell: Shell, command: Command) -> TurnReport:
     """The first frame; or why there is none, which the runner knows."""
     loop = asyncio.get_running_loop()
     failure: asyncio.Future[Any] = loop.create_future()
@@ -279,7 +279,7 @@ async def _greeting(shell: Shell, command: Command) -> Frame:
         await asyncio.wait([answer, failure], return_when=asyncio.FIRST_COMPLETED)
         if answer.done() and answer.exception() is None:
             warden.reap_intermediate()
-            frame: Frame = answer.result()
+            frame: TurnReport = answer.result()
             return frame
         # Its end is seen here a moment before its runner says why.
         raise await failure

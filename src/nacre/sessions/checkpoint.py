@@ -1,7 +1,8 @@
-"""The state of a shell as a value: what bash prints of itself, and the texts that make another bash the same. Pure.
+"""The state of a shell as a value: what bash prints about itself, and the texts that restore it in another bash. Pure.
 
-It stays in memory. What a fresh bash has by itself (its version, pids, clocks) is left out. Nothing of a dump is run as
-it came: every definition is recognised from its first character to its last, and where one is not, the dump is refused.
+It stays in memory. Variables that a fresh bash has by itself (its version, pids, clocks) are left out. No part of a
+dump is evaluated as it came: every definition must match a pattern from its first character to its last, or the whole
+dump is refused.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ from typing import Final
 from nacre.environment.secret_names import words
 from nacre.warden.launch import quoted
 
-# The one variable of ours, while no script runs. A script that makes a name readonly, or a reference, does not meet it.
+# The only variable of ours, unset while a script runs. A script cannot guess the name and make it readonly.
 VARIABLE = f"__nacre_{secrets.token_hex(4)}"
-# A state beyond this is not kept whole: see `without_variables` and `exports`.
+# A larger state is not kept whole: see `exports`.
 MOST_BYTES = 4 * 1024 * 1024
 
 _SECTIONS = ("directory", "umask", "shopt", "options", "arguments", "functions", "names", "aliases", "traps")
 _WHOLE = "whole"
-# One after the other, with NULs between; none of these forks. The variables are the last: bash needs time in the square
-# of their number to list them, and what stands before them can be used without them.
+# Prints the sections, separated by NULs, without a fork. The variables come last: bash needs time in the square of
+# their number to list them, and the sections before them can be used without them.
 DUMP = (
     "\\builtin pwd;\\builtin printf '\\0';"
     "\\builtin umask -p;\\builtin printf '\\0';"
@@ -45,7 +46,7 @@ _VARIABLE = re.compile(
     rf"""(?:=(?P<value>{_QUOTED}|\((?:[^"'()]|{_QUOTED})*+\)|[^\s"'(]*))?\n""",
     re.DOTALL | re.ASCII,
 )
-# What bash puts between single quotes: everything but these, which stand outside of them behind a backslash.
+# Bash's single quotes hold everything but a single quote, which stands outside of them behind a backslash.
 _SINGLE = r"(?:'[^']*'|\\')*+"
 _PART = re.compile(r"'([^']*)'|\\'")
 _ALIAS = re.compile(rf"alias (?:-- )?(?P<name>[^=\s]+)=(?P<value>{_SINGLE})\n")
@@ -55,7 +56,7 @@ _OPTION = re.compile(r"(?:shopt -[su]|set [-+]o) (?P<name>[\w-]+)\n", re.ASCII)
 _UMASK = re.compile(r"umask [0-7]+\n")
 _ARGUMENTS = re.compile(rf"""(?:(?:\\.|{_QUOTED}|[^\s\\'"$`;&|<>()])+ )*""", re.DOTALL)
 _PLAIN_NAME = re.compile(r"[A-Za-z_][\w.:-]*", re.ASCII)
-# What bash keeps itself, or what belongs to the old process.
+# Variables that bash sets itself, or that belong to the old process.
 _OWN = words(
     """
     _ BASH BASHOPTS BASHPID BASH_ALIASES BASH_ARGC BASH_ARGV BASH_ARGV0 BASH_CMDS BASH_COMMAND
@@ -64,70 +65,70 @@ _OWN = words(
     HISTCMD LINENO MAPFILE PIPESTATUS PPID PWD RANDOM SECONDS SHELLOPTS SRANDOM UID
     """
 ) | {VARIABLE}
-# Options that belong to how the shell was started, or that would keep it from going on.
+# Options of how the shell was started, and options that would stop the loop.
 _NOT_OPTIONS: Final = words("onecmd noexec interactive-comments emacs vi history histexpand privileged")
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What a shell was when its last command had ended."""
+    """The state of a shell after a command; it is the guard's `ShellState` too."""
 
     directory: str
     umask: str
     shopt: str
     options: str
     arguments: str
-    functions: str
+    """The positional parameters, quoted as words of a script."""
+    function_texts: str
     function_names: str
-    aliases: str
+    alias_texts: str
     traps: str
-    variables: str
+    variable_texts: str
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Functions and aliases: what a command word may mean beside a program or a builtin."""
-        return frozenset((*self._function_flags, *self.alias_texts))
-
-    @property
-    def directory_before(self) -> str:
-        """The value of OLDPWD, as a word of bash."""
-        match = self._variables.get("OLDPWD")
-        return "" if match is None else match["value"] or ""
+        """Functions and aliases: other meanings of a command word than a program or a builtin."""
+        return frozenset((*self._function_flags, *self.aliases))
 
     @cached_property
-    def _variables(self) -> dict[str, re.Match[str]]:
-        return {match["name"]: match for match in _each(_VARIABLE, self.variables) if match["name"] not in _OWN}
+    def variables(self) -> dict[str, str]:
+        """The definition of each variable that a fresh bash does not have by itself."""
+        found = {match["name"]: match[0] for match in _each(_VARIABLE, self.variable_texts)}
+        return {name: text for name, text in found.items() if name not in _OWN}
 
     @cached_property
-    def traces_elsewhere(self) -> bool:
-        """True if a trace may go to a descriptor of the script's own."""
-        return " BASH_XTRACEFD" in self.variables
+    def aliases(self) -> dict[str, str]:
+        return {match["name"]: unquoted(match["value"]) for match in _each(_ALIAS, self.alias_texts)}
 
     @cached_property
-    def alias_texts(self) -> dict[str, str]:
-        """What each alias stands for."""
-        return {match["name"]: unquoted(match["value"]) for match in _each(_ALIAS, self.aliases)}
+    def functions(self) -> dict[str, str]:
+        """The definition of each function: bash prints names and definitions in the same order."""
+        found, text, at = {}, self.function_texts, 0
+        for name, following in itertools.pairwise([*self._function_flags, ""]):
+            end = text.find(f"\n{following} () \n{{ \n", at) + 1 if following else len(text)
+            if not text.startswith(f"{name} () \n{{ \n", at) or end <= at:
+                raise ValueError(f"not a list of functions at {name}")
+            found[name] = text[at:end].removesuffix(f"declare {self._function_flags[name]} {name}\n")
+            at = end
+        return found
 
     @cached_property
     def _function_flags(self) -> dict[str, str]:
         return {match["name"]: match["flags"] for match in _each(_FUNCTION, self.function_names)}
 
-    def each_function(self) -> Iterable[tuple[str, str]]:
-        """Name and definition of each: bash prints both lists in the same order."""
-        text, at = self.functions, 0
-        names = list(self._function_flags)
-        for name, following in itertools.pairwise([*names, ""]):
-            end = text.find(f"\n{following} () \n{{ \n", at) + 1 if following else len(text)
-            if not text.startswith(f"{name} () \n{{ \n", at) or end <= at:
-                raise ValueError(f"not a list of functions at {name}")
-            yield name, text[at:end].removesuffix(f"declare {self._function_flags[name]} {name}\n")
-            at = end
+    @property
+    def directory_before(self) -> str:
+        """The value of OLDPWD, as a word of bash."""
+        return self.variables.get("OLDPWD", "").partition("=")[2].removesuffix("\n")
+
+    @cached_property
+    def traces_elsewhere(self) -> bool:
+        """True if a trace may go to a descriptor of the script's own."""
+        return " BASH_XTRACEFD" in self.variable_texts
 
     def check(self) -> None:
-        """Raises ValueError where a text is not what bash prints."""
-        _ = self._variables, self.alias_texts, self._function_flags
-        for _name, _text in self.each_function():
-            pass
+        """Raises ValueError if a text is not what bash prints."""
+        _ = self.variables, self.aliases, self.functions
         for pattern, text in (
             (_TRAP, self.traps),
             (_OPTION, self.shopt),
@@ -137,37 +138,33 @@ class Checkpoint:
             for _match in _each(pattern, text):
                 pass
         if not (self.umask and self.shopt and self.options):
-            # A builtin that a script has switched off prints nothing.
+            # A builtin that a script has disabled prints nothing.
             raise ValueError("not a state")
         if not _ARGUMENTS.fullmatch(self.arguments):
             raise ValueError("not a list of arguments")
 
-    def each_variable(self) -> Iterable[tuple[str, str]]:
-        """The variables that a fresh bash does not have by itself: name and definition."""
-        return ((name, match[0]) for name, match in self._variables.items())
-
     def restoring(self, env: Mapping[str, str]) -> tuple[str, ...]:
-        """Texts that bring a fresh bash with this environment into the state, each to be evaluated for itself.
+        """The texts that bring a fresh bash with this environment into the state, each to be evaluated separately.
 
-        The functions come after everything that they could stand in the way of.
+        The functions come after every command that a function of the same name could replace.
         """
         texts = (
-            _unset(name for name in env if name not in self._variables),
+            _unset(name for name in env if name not in self.variables),
             # Before the functions: a pattern in a body may need it.
             "".join(line for name, line in _options(self.shopt) if name != "expand_aliases"),
-            "".join(match[0] for match in self._variables.values()),
+            "".join(self.variables.values()),
             f"set -- {self.arguments}" if self.arguments else "",
             f"{self.umask}{self.traps}",
-            "".join(_definition(name, text) for name, text in self.each_function()),
+            "".join(_definition(name, text) for name, text in self.functions.items()),
             "".join(
                 f"\\builtin declare {flags} -- {quoted(name)}\n"
                 for name, flags in self._function_flags.items()
                 if flags != "-f"
             ),
             # After the functions, whose bodies have been expanded already.
-            "".join(f"\\builtin alias -- {quoted(f'{name}={text}')}\n" for name, text in self.alias_texts.items()),
+            "".join(f"\\builtin alias -- {quoted(f'{name}={text}')}\n" for name, text in self.aliases.items()),
             "".join(f"\\builtin {line}" for name, line in _options(self.shopt) if name == "expand_aliases"),
-            # The last one: from then on any failure would end the shell.
+            # Last: from `set -e` on, any failure ends the shell.
             "".join(
                 f"\\builtin {line}"
                 for _, line in sorted(_options(self.options), key=lambda option: option[0] == "errexit")
@@ -175,36 +172,41 @@ class Checkpoint:
         )
         return tuple(text for text in texts if text)
 
+    def for_call(self, env: Iterable[str]) -> Checkpoint:
+        """The state in which the values of these variables are not known, because a call sets its own."""
+        return self.with_variables_of(None, env) if env else self
+
     def with_variables_of(self, other: Checkpoint | None, names: Iterable[str]) -> Checkpoint:
-        """The same with some variables as they are in another state."""
-        these = frozenset(names)
-        texts = {name: text for name, text in self.each_variable() if name not in these}
-        if other is not None:
-            texts |= {name: text for name, text in other.each_variable() if name in these}
-        return replace(self, variables="".join(texts.values()))
+        """This state with these variables as they are in another one."""
+        return replace(
+            self, variable_texts="".join(_mixed(self.variables, other.variables if other else {}, names).values())
+        )
 
     def with_functions_of(self, other: Checkpoint | None, names: Iterable[str]) -> Checkpoint:
-        """The same with some functions as they are in another state."""
-        these = frozenset(names)
-        texts = {name: text for name, text in self.each_function() if name not in these}
-        flags = dict(self._function_flags)
-        if other is not None:
-            texts |= {name: text for name, text in other.each_function() if name in these}
-            flags |= {name: flag for name, flag in other._function_flags.items() if name in these}
+        """This state with these functions as they are in another one."""
+        functions = _mixed(self.functions, other.functions if other else {}, names)
+        flags = _mixed(self._function_flags, other._function_flags if other else {}, names)
         return replace(
             self,
-            functions="".join(texts.values()),
-            function_names="".join(f"declare {flags[name]} {name}\n" for name in texts),
+            function_texts="".join(functions.values()),
+            function_names="".join(f"declare {flags[name]} {name}\n" for name in functions),
         )
 
     def exports(self) -> Checkpoint:
-        """The directory and the exported variables alone."""
-        variables = "".join(match[0] for match in self._variables.values() if "x" in match["flags"])
-        return Checkpoint(self.directory, self.umask, "", "", "", "", "", "", "", variables)
+        """Only the directory, the umask and the exported variables."""
+        exported = [text for text in self.variables.values() if "x" in text.split(" ", 2)[1]]
+        return Checkpoint(self.directory, self.umask, "", "", "", "", "", "", "", "".join(exported))
+
+
+def _mixed(own: dict[str, str], other: dict[str, str], names: Iterable[str]) -> dict[str, str]:
+    """The first table, with the entries of these names from the second one."""
+    taken = frozenset(names)
+    mixed = {name: text for name, text in own.items() if name not in taken}
+    return mixed | {name: text for name, text in other.items() if name in taken}
 
 
 def read_dump(data: bytes) -> Checkpoint | None:
-    """The checkpoint that a dump holds; None when it is not whole."""
+    """The checkpoint in a dump; None if the dump is not whole."""
     parts = data.decode("utf-8", "surrogateescape").split("\0")
     if len(parts) != len(_SECTIONS) + 2 or parts[-1] != _WHOLE or not parts[-2]:
         return None
@@ -216,8 +218,7 @@ def read_beginning(data: bytes, before: Checkpoint | None) -> Checkpoint | None:
     parts = data.decode("utf-8", "surrogateescape").split("\0")
     if len(parts) <= len(_SECTIONS):
         return None
-    state = _checked([*parts[: len(_SECTIONS)], ""])
-    return state if state is None or before is None else replace(state, variables=before.variables)
+    return _checked([*parts[: len(_SECTIONS)], "" if before is None else before.variable_texts])
 
 
 def _checked(parts: list[str]) -> Checkpoint | None:
@@ -226,12 +227,12 @@ def _checked(parts: list[str]) -> Checkpoint | None:
         state.check()
     except ValueError:
         return None
-    # An EXIT trap belongs to the script that set it, and at an exit it is ours.
+    # An EXIT trap belongs to the script that set it; at an exit it is ours.
     return replace(state, traps="".join(match[0] for match in _each(_TRAP, state.traps) if match["signal"] != "EXIT"))
 
 
 def action_of(traps: str, signal: str) -> str:
-    """What a trap runs, of those that bash has printed; empty when there is none."""
+    """The action of a trap in what bash has printed; empty if there is none."""
     for match in _each(_TRAP, traps):
         if match["signal"] == signal and match["action"] != "-":
             return unquoted(match["action"])
@@ -244,7 +245,7 @@ def unquoted(text: str) -> str:
 
 
 def _each(pattern: re.Pattern[str], text: str) -> Iterable[re.Match[str]]:
-    """The matches of a pattern, one right behind the other from the first character to the last."""
+    """The matches of a pattern, each right after the other, from the first character to the last."""
     at = 0
     while at < len(text):
         match = pattern.match(text, at)
@@ -255,7 +256,7 @@ def _each(pattern: re.Pattern[str], text: str) -> Iterable[re.Match[str]]:
 
 
 def _definition(name: str, text: str) -> str:
-    """A function whose name is more than a name needs the word before it, as `a=b ()` would be an assignment."""
+    """The definition, behind the word `function` if its name needs that: `a=b ()` would be an assignment."""
     return text if _PLAIN_NAME.fullmatch(name) and name not in _RESERVED else f"function {text}"
 
 
@@ -263,7 +264,7 @@ _RESERVED = words("if then elif else fi for while until do done case esac in sel
 
 
 def _unset(names: Iterable[str]) -> str:
-    # Other names are not variables to bash; it hands them on as they are.
+    # Bash hands on other names as they are; they are not variables.
     known = [name for name in names if name.isidentifier() and name.isascii() and name not in _OWN]
     return f"unset -v {' '.join(known)}" if known else ""
 

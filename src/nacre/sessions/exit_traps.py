@@ -63,9 +63,9 @@ def _words(text: str) -> frozenset[str]:
 @functools.lru_cache(maxsize=8)
 def _listing_names(state: Checkpoint) -> frozenset[str]:
     """The functions and aliases that list traps, or mention one that does."""
-    if "trap" not in state.functions and "trap" not in state.aliases:
+    if "trap" not in state.function_texts and "trap" not in state.alias_texts:
         return frozenset()
-    texts = {**dict(state.each_function()), **state.alias_texts}
+    texts = state.functions | state.aliases
     found = {name for name, text in texts.items() if "trap" in text and _read(text).lists_traps}
     while more := {name for name, text in texts.items() if name not in found and not found.isdisjoint(_words(text))}:
         found |= more

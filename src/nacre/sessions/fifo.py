@@ -1,22 +1,22 @@
-"""A pipe that a running shell can open: by name, in a private directory, and only until it has done so."""
+"""A pipe that a running shell can open by name, in a private directory that is removed once it has."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 
-# In memory.
-SHARED = "/dev/shm"
+# A file system in memory: the user's temporary directory may be on one that does not answer.
+_MEMORY = "/dev/shm"
 
 
 class Fifo:
-    """Owns the name; the reading end is its taker's to close."""
+    """Owns the name; the caller closes the reading end."""
 
     def __init__(self) -> None:
-        """Raises OSError when none can be made."""
-        # A temporary directory of the user's choice may be on a file system that does not answer.
+        """Raises OSError if no FIFO can be made."""
         self._directory = tempfile.mkdtemp(
-            prefix="nacre-", dir=SHARED if os.access(SHARED, os.W_OK | os.X_OK) else None
+            prefix="nacre-", dir=_MEMORY if os.access(_MEMORY, os.W_OK | os.X_OK) else None
         )
         self.path = os.path.join(self._directory, "output")
         try:
@@ -27,9 +27,8 @@ class Fifo:
             raise
 
     def remove(self) -> None:
-        """Take the name away; whoever has opened it keeps the pipe."""
-        for take, path in ((os.unlink, self.path), (os.rmdir, self._directory)):
-            try:
-                take(path)
-            except FileNotFoundError:
-                continue
+        """Remove the name; a process that has opened the pipe keeps it."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.path)
+        with contextlib.suppress(FileNotFoundError):
+            os.rmdir(self._directory)

@@ -1,7 +1,7 @@
-"""What a session's shell says on its socket: frames that begin and end with the turn's own nonce. Sans-IO.
+"""What a session's shell reports on its socket when a turn ends. Sans-IO.
 
-A script can reach the descriptor only from within the shell itself, and does not know the nonce: what else is found
-there is no frame. NUL, which neither a path nor a variable can hold, separates the fields.
+A report begins and ends with the nonce of its turn, which a script does not know, and NUL, which neither a path nor a
+variable can hold, separates its fields. Other bytes on the socket are ignored.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from typing import NamedTuple
 from nacre.sessions.checkpoint import action_of
 from nacre.sessions.shell_loop import SAME, SPENT
 
-# Whatever a script writes there on purpose is dropped beyond this.
+# Bytes that are not a report are dropped beyond this.
 MOST_BYTES = 1 << 20
-# The end of a frame in which only the status is news.
+# The end of a report in which only the status is new.
 _BRIEF = f"\0{SAME}\0\0".encode("ascii")
 _FIELDS = 4
 
 
-class Frame(NamedTuple):
-    """The end of one turn."""
+class TurnReport(NamedTuple):
+    """How one turn ended."""
 
     status: str
-    """The exit code and, where they were asked for, the stage codes; or why the script was not run."""
+    """The exit code and, if requested, the stage codes; or why the script did not run."""
     last: str
-    """The pid of the last background process (`$!`), or what else was asked for."""
+    """The pid of the last background process (`$!`), or the answer to a request of ours."""
     traps: str = ""
-    """The EXIT and DEBUG traps that the script has left, as bash prints them."""
+    """The EXIT and DEBUG traps that the script left, as bash prints them."""
     cwd: str = ""
 
     @property
@@ -35,47 +35,46 @@ class Frame(NamedTuple):
 
     @property
     def spent(self) -> bool:
-        """Whether the shell could tell this only through a child, and cannot go on."""
+        """True if the shell could report only through a child, and cannot go on."""
         return self.status.startswith(SPENT)
 
     def action(self, signal: str) -> str:
-        """What the trap of this name runs; empty when there is none."""
+        """The action of this trap; empty if there is none."""
         try:
             return action_of(self.traps, signal)
         except ValueError:
             return ""
 
 
-class Frames:
-    """Collects bytes until the frame of the expected nonce is whole."""
+class ReportReader:
+    """Collects bytes until the report with the expected nonce is whole."""
 
     def __init__(self) -> None:
         self._held = b""
         self._nonce = b""
 
     def expect(self, nonce: str) -> None:
-        """Wait for this turn; whatever came before is not its."""
+        """Wait for the report of this turn and drop all bytes before it."""
         self._held = b""
         self._nonce = nonce.encode("ascii")
 
-    def feed(self, data: bytes) -> Frame | None:
-        begun = self._nonce + b"\0"
-        if data.startswith(begun) and data.endswith(_BRIEF + begun):
-            # What most turns say, and nothing else.
-            code = data[len(begun) : -len(begun) - len(_BRIEF)]
+    def feed(self, data: bytes) -> TurnReport | None:
+        edge = self._nonce + b"\0"
+        if data.startswith(edge) and data.endswith(_BRIEF + edge):
+            # Most turns report only this.
+            code = data[len(edge) : -len(edge) - len(_BRIEF)]
             if code.isdigit():
-                return Frame(code.decode("ascii"), SAME)
-        held = self._held + data if self._held else data
-        nonce = self._nonce
-        end = held.rfind(b"\0" + nonce + b"\0")
-        start = held.find(nonce + b"\0", 0, max(end, 0))
+                return TurnReport(code.decode("ascii"), SAME)
+        held = self._held + data
+        end = held.rfind(b"\0" + edge)
+        start = held.find(edge, 0, max(end, 0))
         if end < 0 or start < 0:
             self._held = held[-MOST_BYTES:]
             return None
         self._held = b""
-        fields = held[start + len(nonce) + 1 : end].split(b"\0")
+        fields = held[start + len(edge) : end].split(b"\0")
         if not 1 < len(fields) <= _FIELDS or not fields[0]:
             return None
         status, last, *rest = (part.decode("utf-8", "surrogateescape") for part in fields)
         traps, cwd = [*rest, "", ""][:2]
-        return Frame(status, last, traps, cwd.removesuffix("\n"))
+        return TurnReport(status, last, traps, cwd.removesuffix("\n"))

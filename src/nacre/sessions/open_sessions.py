@@ -1,6 +1,6 @@
-"""The sessions of one engine: each exclusive, few shells at a time in a program, and none for those not used.
+"""The sessions of one engine, by their keys: few shells at a time in a program, and none for idle sessions.
 
-What is evicted is the shell. Its state is a few kilobytes and stays, so that a session that comes back finds it.
+An evicted session loses its shell. Its state, a few kilobytes, stays, and the next command gets it back.
 """
 
 from __future__ import annotations
@@ -11,11 +11,9 @@ import weakref
 
 from nacre.sessions.session import Session
 
-# States are kept for so many times more sessions than shells.
+# How many sessions keep their state for each one that may have a shell.
 _STATES_PER_SHELL = 8
-
-
-# Of all pools: a shell costs a few megabytes, whoever has it.
+# Of all engines: a shell costs a few megabytes.
 _sessions: weakref.WeakSet[Session] = weakref.WeakSet()
 
 
@@ -33,24 +31,24 @@ class Pool:
         return self._sessions.get(key)
 
     def session(self, key: str, *, cwd: str, with_rc: bool = False) -> Session:
-        """The session of this key; a new one begins in `cwd`, and with what the user's rc defines if that is wanted."""
+        """The session of this key; a new one begins in `cwd`, and if wanted with what the user's rc defines."""
         session = self._sessions.get(key)
         if session is None:
             session = self._sessions[key] = Session(cwd, with_rc=with_rc)
             _sessions.add(session)
         if not session.alive:
             self._evict(session)
-        self._watch()
+        self._schedule_sweep()
         return session
 
     def end(self, key: str) -> None:
-        """Forget a session; its shell ends with everything below."""
+        """Forget a session and end its shell with every process below it."""
         session = self._sessions.pop(key, None)
         if session is not None:
             session.forget()
 
     def _evict(self, asked: Session) -> None:
-        """Keep to the bounds when one more is about to have a shell, beginning with what was not used for longest."""
+        """Close the least recently used sessions when one more is about to start a shell."""
         idle = sorted((one for one in _sessions if one is not asked and not one.busy), key=lambda one: one.used_at)
         living = [one for one in idle if one.alive]
         for one in living[: max(0, len(living) - self._most + 1)]:
@@ -60,8 +58,8 @@ class Pool:
             if not oldest[1].busy:
                 self.end(oldest[0])
 
-    def _watch(self) -> None:
-        """Look for idle ones when the first may be; a loop that ends takes its timer along."""
+    def _schedule_sweep(self) -> None:
+        """Schedule the next sweep; a loop that has ended took its timer along."""
         loop = asyncio.get_running_loop()
         if self._timer is None or self._loop is not loop:
             self._loop = loop
@@ -74,7 +72,7 @@ class Pool:
             if not session.busy and now - session.used_at >= self._idle_seconds:
                 session.close()
         if any(session.alive or session.busy for session in self._sessions.values()):
-            self._watch()
+            self._schedule_sweep()
 
     def close(self) -> None:
         if self._timer is not None and self._loop is not None and not self._loop.is_closed():

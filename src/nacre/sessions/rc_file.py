@@ -1,9 +1,9 @@
 """What the user's ~/.bashrc defines, read once: functions, aliases, options, PATH. Best effort, and only in memory.
 
-A session begins with it, so that commands find what they find at the user's prompt, and no login shell is run for each.
-The rc may do things that must not be cut off in the middle (rebuild a cache under a lock), so its shell is not ended
-when a call has waited long enough for it: the call goes on, and a later one has the result. Its runner gives the shell
-a minute, also when this program ends before. What it writes goes to a memory file, which needs no reader.
+A session begins with it, so that commands find what they find at the user's prompt without a login shell for each.
+The rc may do work that must not be interrupted (rebuild a cache under a lock). So its shell outlives the patience of a
+call, which goes on without the result; a later call has it. The runner gives the shell a minute, even if this program
+ends before. The shell writes to a memory file, which needs no reader.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     from nacre.warden.messages import Bye, Exited, Failed
 
 RC_NAME = ".bashrc"
-# How long a call waits for it, from the moment when it was begun.
+# How long after the start of its shell a call waits for the result.
 BUDGET_SECONDS = 2.0
-# How long it may take in all; then its shell is asked to end, and killed after the grace.
+# How long the shell may take in all; then TERM, and KILL after the grace.
 LIMIT_SECONDS = 60.0
 GRACE_SECONDS = 5.0
 MOST_BYTES = 1024 * 1024
-# Another thread may have heard of the end that this one waits for.
+# How often a waiting call looks at the result: another thread may have read the message that it waits for.
 _LOOK_SECONDS = 0.05
 
-# A command must mean the program: scripts are written for that, and the guard judges that.
+# Functions and aliases of these names are left out: scripts mean the program, and the guard judges the program.
 _TOOLS = words(
     """
     awk basename cat chmod chown cp curl cut date df diff dirname docker du echo env find git grep head kill ln ls make
@@ -51,23 +51,23 @@ _TOOLS = words(
     uniq wc wget which xargs
     """
 )
-# `builtin` is what our own lines in the shell begin with.
+# Our own lines in the shell begin with `builtin`.
 _UNWANTED = f"_*|builtin|{'|'.join(sorted(_TOOLS))}"
 _REFERENCE = re.compile(r"\$\{?[#!]?([A-Za-z_]\w*)", re.ASCII)
-# What a function refers to and every shell has by itself.
+# Variables that every shell has by itself.
 _USUAL = words("HOME IFS OLDPWD PS1 PS2 PS3 PS4 PWD SHELL SHLVL TERM USER")
 _OFF = ("onecmd", "monitor", "restricted", "errexit", "nounset", "xtrace", "verbose", "noexec")
 
 
-class Snapshot:
+class RcReading:
     """One reading of the rc, from its start to its result."""
 
     def __init__(self, command: Command) -> None:
-        """Start the shell that reads it; what goes wrong is the result."""
-        self.began = time.monotonic()
+        """Start the shell that reads it; a failure becomes the result."""
+        self._began = time.monotonic()
         self.state: Checkpoint | None = None
         self.problem: str | None = None
-        """Why there is no state, once that is known."""
+        """Why there is no state, if the reading has failed."""
         self._lock = threading.Lock()
         self._frames = protocol.FrameReader()
         self._link: Link | None = None
@@ -88,10 +88,10 @@ class Snapshot:
     def _start(self, command: Command) -> None:
         link = warden.take()
         try:
-            # Closed by its object, also in a child that was forked from this program.
+            # The object closes it, also in a forked child of this program.
             file = FileIO(os.memfd_create("nacre-rc", os.MFD_CLOEXEC))
             try:
-                # The rc is the user's, not the call's: it goes on when this program ends.
+                # The shell goes on when this program ends: the rc is the user's, not the call's.
                 link.ask(request_of(command, outlives=True), [file.fileno()], command.env)
             except OSError:
                 file.close()
@@ -102,7 +102,7 @@ class Snapshot:
         self._link, self._file = link, file
 
     def look(self) -> bool:
-        """Whether the result is known by now."""
+        """Take what the runner has said; True if the result is known."""
         with self._lock:
             if self._link is None:
                 return True
@@ -135,7 +135,7 @@ class Snapshot:
         if link is not None and not message["left"]:
             warden.give(link)
         elif link is not None:
-            # What it left running (an agent for keys) is left running.
+            # The rc's background processes (an agent for keys) go on.
             link.close()
         self._end(None)
 
@@ -150,15 +150,15 @@ class Snapshot:
             self._file = None
 
     async def wait(self, timeout: float | None) -> bool:
-        """Wait for the result, until it has taken its budget, but for no more than half of a call's timeout."""
-        until = self.began + BUDGET_SECONDS
+        """Wait for the result until its budget, or half of the call's timeout, is used up; True if it is known."""
+        until = self._began + BUDGET_SECONDS
         if timeout is not None:
             until = min(until, time.monotonic() + timeout / 2)
         if self.look():
             return True
         assert self._link is not None
         loop = asyncio.get_running_loop()
-        # Several sessions may wait, and a loop knows one reader of a descriptor.
+        # A duplicate, because several sessions may wait and a loop has one reader per descriptor.
         fd = os.dup(self._link.sock.fileno())
         said = asyncio.Event()
         loop.add_reader(fd, said.set)
@@ -179,67 +179,67 @@ class Snapshot:
             os.close(fd)
 
     def close(self) -> None:
-        """Stop listening for the result; the shell that reads the rc goes on to its end."""
+        """Stop listening for the result; the shell goes on to its end."""
         with self._lock:
             if self._link is not None:
                 self._end("nobody waited for it")
 
     @property
     def slow(self) -> str:
-        """What the result of a command says that has not waited any longer."""
+        """The notice of a command that runs without the result."""
         return (
             f"~/{RC_NAME} takes long to read: this command runs without its functions, aliases and PATH, later ones "
             "have them as soon as it is read"
         )
 
     def adding(self, path: str) -> str:
-        """The text that gives it to a shell in use, whose own definitions stay.
+        """The text that adds the rc's definitions to a shell in use; the shell's own definitions win.
 
         Args:
-            path: the PATH that the shell began with; if it has another by now, that stays as well.
+            path: the PATH that the shell began with; a PATH that it has changed since stays.
         """
         state = self.state
         if state is None:
             return ""
-        names = " ".join(name for name, _ in state.each_variable() if name != "PATH")
+        names = " ".join(name for name in state.variables if name != "PATH")
         switched_on = "".join(f"{line}\n" for line in state.shopt.splitlines() if line.startswith("shopt -s"))
         added = "\n".join(replace(state, shopt=switched_on).restoring({}))
-        # What the shell has is printed before the eval begins, and comes back after what is added.
+        # The shell's own definitions are printed before the eval begins, and evaluated after the added ones.
         own = (
             "\\builtin declare -f;\\builtin alias -p;"
             + (f"\\builtin declare -p {names} 2>/dev/null;" if names else "")
             + f"[[ $PATH = {quoted(path)} ]]||\\builtin declare -p PATH"
         )
-        # A failure in it is not the script's: `||` keeps `set -e` out of it.
+        # `||` keeps a failure in it from ending a shell with `set -e`.
         return f"\\builtin eval {quoted(added)}$'\n'\"$({own})\"||:\n"
 
 
-_snapshots: dict[tuple[object, ...], Snapshot] = {}
-# What was made of an rc, by what it depends on; a program has one user, and hardly ever two environments.
+_readings: dict[tuple[object, ...], RcReading] = {}
+# A program has one user, and seldom two environments.
 _MOST_KNOWN = 8
 _lock = threading.Lock()
 
 
-async def snapshot(command: Command) -> Snapshot | None:
-    """The rc of a command's user, which is begun to be read if it was not yet; None where there is no such file.
+async def snapshot(command: Command) -> RcReading | None:
+    """The reading of the rc of a command's user, started if there is none yet; None if there is no such file.
 
     Raises:
         UnansweredError: the user's home directory does not answer.
     """
     path = os.path.join(command.env.get("HOME") or "/nonexistent", RC_NAME)
-    # Half of the time at most, so that there is some left for the command.
+    # At most half of the time: the command needs the rest.
     most = BUDGET_SECONDS if command.timeout is None else min(BUDGET_SECONDS, command.timeout / 2)
-    # A FIFO or a device has no stamp: it would hold its shell for a minute, and bash sources nothing else.
+    # Only a regular file has a stamp: a FIFO would hold its shell for a minute.
     stamp = await look("stamp", path, most)
     if stamp is None:
         return None
     key = (path, stamp, command.shell, tuple(sorted(command.env.items())))
     with _lock:
-        known = _snapshots.get(key)
+        known = _readings.get(key)
         if known is None:
-            if len(_snapshots) >= _MOST_KNOWN:
+            if len(_readings) >= _MOST_KNOWN:
                 _forget()
-            known = _snapshots[key] = Snapshot(command)
+            known = _readings[key] = RcReading(command)
         return known
 
 
@@ -247,7 +247,7 @@ _early: set[asyncio.Task[None]] = set()
 
 
 def begin(command: Command) -> None:
-    """Begin to read it before a session needs it, where an event loop runs that can wait for the file system."""
+    """Start the reading before a session needs it, if an event loop runs that can wait for the file system."""
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:
@@ -258,28 +258,28 @@ def begin(command: Command) -> None:
 
 
 async def _begin(command: Command) -> None:
-    # The session that needs it says so.
+    # The session that needs the rc reports this error.
     with contextlib.suppress(UnansweredError):
         await snapshot(command)
 
 
 def forget() -> None:
-    """Give back what unfinished readings hold open; their shells go on to their end."""
+    """Close what unfinished readings hold open; their shells go on to their end."""
     with _lock:
         _forget()
 
 
 def _forget() -> None:
-    for one in _snapshots.values():
+    for one in _readings.values():
         one.close()
-    _snapshots.clear()
+    _readings.clear()
 
 
 def _forget_in_child() -> None:
-    """After a fork: the readings are the parent's, and so are the sockets, which its warden's copy closes here."""
+    """After a fork: the readings are the parent's. The child's copies of their sockets are closed with the warden."""
     global _lock
     _lock = threading.Lock()
-    _snapshots.clear()
+    _readings.clear()
 
 
 os.register_at_fork(after_in_child=_forget_in_child)
@@ -288,7 +288,7 @@ os.register_at_fork(after_in_child=_forget_in_child)
 def _script() -> str:
     return (
         f"{{ . ~/{RC_NAME}; }} </dev/null >/dev/null 2>&1\n"
-        # In blocks of 1024 bytes: what defines too much ends here.
+        # In blocks of 1024 bytes: ends a dump that is too large.
         f"builtin ulimit -f {2 * MOST_BYTES // 1024}\n"
         "for __nacre in $(builtin compgen -A function); do\n"
         f'  case $__nacre in {_UNWANTED}) unset -f "$__nacre";; esac\n'
@@ -301,24 +301,24 @@ def _script() -> str:
 
 
 def chosen(state: Checkpoint) -> Checkpoint:
-    """What of the rc's state a session begins with. Pure."""
-    needed = (set(_REFERENCE.findall(state.functions)) - _USUAL) | {"PATH"}
+    """The part of the rc's state that a session begins with. Pure."""
+    needed = (set(_REFERENCE.findall(state.function_texts)) - _USUAL) | {"PATH"}
     variables = "".join(
         text
-        for name, text in state.each_variable()
+        for name, text in state.variables.items()
         if name in needed
         and not name.startswith(("BASH", "LC_"))
         and (name == "PATH" or name_reason(name, text) is None)
     )
     options = [line for line in state.options.splitlines() if line.startswith("set -o") and not line.endswith(_OFF)]
     shopt = state.shopt
-    if state.aliases:
+    if state.alias_texts:
         shopt = shopt.replace("shopt -u expand_aliases", "shopt -s expand_aliases")
     return replace(
         state,
         directory="",
         shopt=shopt,
-        variables=variables,
+        variable_texts=variables,
         traps="",
         umask="",
         arguments="",

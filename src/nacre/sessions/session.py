@@ -28,9 +28,8 @@ from nacre.sessions.checkpoint import (
     read_dump,
 )
 from nacre.sessions.exit_traps import TrapUse, trap_use
-from nacre.sessions.framing import Frame
-from nacre.sessions.guard_state import KnownShell
-from nacre.sessions.rc_file import Snapshot, snapshot
+from nacre.sessions.framing import TurnReport
+from nacre.sessions.rc_file import RcReading, snapshot
 from nacre.sessions.shell_loop import GUARDED, MOST_TURNS
 from nacre.sessions.state_safety import command_words
 from nacre.sessions.turn import Fate, Scope, Turn
@@ -96,12 +95,11 @@ class Session:
         self._with_rc = with_rc
         self._initial: Checkpoint | None = None
         """What the user's rc defines."""
-        self._rc: Snapshot | None = None
+        self._rc: RcReading | None = None
         """The user's rc, while the session's shell has begun without it."""
         self._env: Mapping[str, str] | None = None
         self._shell: Shell | None = None
         self._checkpoint: Checkpoint | None = None
-        self._known: KnownShell | None = None
         self._kept = RESTORED
         """What can be said of the checkpoint, should it be needed."""
         self._debug = ""
@@ -357,7 +355,7 @@ class Session:
 
     # After a turn.
 
-    def turn_over(self, shell: Shell, fate: Fate, frame: Frame | None) -> None:
+    def turn_over(self, shell: Shell, fate: Fate, frame: TurnReport | None) -> None:
         if frame is not None and frame.codes:
             self._code = frame.codes[0]
         if fate == "waits":
@@ -450,14 +448,9 @@ class Session:
         self._checkpoint = state
 
     @property
-    def known(self) -> KnownShell | None:
+    def known(self) -> Checkpoint | None:
         """What the shell has defined, as it was written down last; in a turn, what the command will find."""
-        state = self._checkpoint or self._initial
-        if state is None:
-            return None
-        if self._known is None or self._known.checkpoint is not state:
-            self._known = KnownShell(state)
-        return self._known
+        return self._checkpoint or self._initial
 
     def _forget_state(self) -> None:
         self._checkpoint = None

@@ -1,8 +1,7 @@
-"""What a session must know of a script: whether it can change its shell, and whether a line may follow it. Pure.
+"""Whether a script can change its shell, and whether a line may follow it. Pure.
 
-Most of what an agent runs leaves its shell as it is, which is told at a glance: it is made of programs and harmless
-builtins only, spelled out. A name may still mean a function or an alias of the session; whoever asks compares the words
-with those.
+Most scripts of an agent consist of programs and harmless builtins, spelled out, and leave their shell as it is. A
+pattern recognises these. A command word may still name a function or an alias of the session: the caller checks that.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ import re
 
 from nacre.environment.secret_names import words
 
-# Builtins that change something, and every word that bash reads as more than a command's name.
-_LOUD = words(
+# Builtins that change the shell, and every word that bash reads as more than a command's name.
+_CHANGING = words(
     """
     . alias bg bind break builtin cd command compgen complete compopt continue coproc declare dirs disown enable eval
     exec exit export fc fg getopts hash history let local logout mapfile popd pushd read readarray readonly return set
@@ -21,8 +20,7 @@ _LOUD = words(
     if then elif else fi for while until do done case esac in select function time { } ! [[ ]]
     """
 )
-# Quoted texts without expansions, and parameters that are only read, are as good as a plain word, except in the place
-# of a command's name.
+# Stands for a quoted text without expansions, or a parameter that is only read: an argument, but no command's name.
 _MARK = "\x01"
 _INERT = re.compile(r"""'[^'\0]*'|"[^"`$\\!]*"|\$(?:[A-Za-z_]\w*|[?#]|\{[A-Za-z_]\w*\})""", re.ASCII)
 _WORD = r"[\w./:,+@%^~*?=\x01-]+"
@@ -35,7 +33,7 @@ MOST_CHARACTERS = 2000
 
 @functools.lru_cache(maxsize=512)
 def command_words(script: str) -> frozenset[str] | None:
-    """The names of the commands in a script that leaves its shell as it is; None when it might not."""
+    """The names of the commands in a script that leaves its shell as it is; None if it may change it."""
     if len(script) > MOST_CHARACTERS:
         return None
     text = _REDIRECTION.sub(" ", _INERT.sub(_MARK, script.strip()))
@@ -47,7 +45,7 @@ def command_words(script: str) -> frozenset[str] | None:
         first, *rest = words.split()
         if (
             not _NAME.fullmatch(first)
-            or first in _LOUD
+            or first in _CHANGING
             or (first == "printf" and any(w.startswith("-v") for w in rest))
         ):
             return None
@@ -56,7 +54,7 @@ def command_words(script: str) -> frozenset[str] | None:
 
 
 def is_whole(script: str) -> bool:
-    """Whether a line that follows the script is a command of its own, and not a part of it."""
+    """True if a line after the script is a command of its own, and not a part of it."""
     if command_words(script) is not None:
         return True
     from nacre.bash import command_shape

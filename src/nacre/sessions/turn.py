@@ -25,7 +25,7 @@ from nacre.errors import NacreError
 from nacre.sessions.bash_process import Shell
 from nacre.sessions.exit_traps import ExitTrap
 from nacre.sessions.fifo import Fifo
-from nacre.sessions.framing import Frame
+from nacre.sessions.framing import TurnReport
 from nacre.sessions.shell_loop import NO_DIRECTORY, NO_PIPE, Told, stage_line
 from nacre.sessions.state_safety import is_whole
 
@@ -36,7 +36,7 @@ Fate = Literal["waits", "left", "kept", "timeout", "stop", "exit", "signal", "sp
 class Keeper(Protocol):
     """Whose shell it is."""
 
-    def turn_over(self, shell: Shell, fate: Fate, frame: Frame | None) -> None:
+    def turn_over(self, shell: Shell, fate: Fate, frame: TurnReport | None) -> None:
         """The turn is over; told once."""
 
     def exited(self, code: int) -> None:
@@ -93,12 +93,12 @@ class Turn:
         self._listener: Listener
         self._scope = scope
         self._handed_over = False
-        self._early: Frame | None = None
+        self._early: TurnReport | None = None
         """The end of the script, where it came before there was a listener …"""
         self._read = b""
         """… and what was read of its output."""
         self._inner: ContainedProcess | None = None
-        self._frame: Frame | None = None
+        self._frame: TurnReport | None = None
         """The end of the script, once it was told."""
         self._refused: tuple[str, ...] = ()
         self._looks = 0
@@ -213,7 +213,7 @@ class Turn:
         else:
             self._take(frame)
 
-    def _take(self, frame: Frame) -> None:
+    def _take(self, frame: TurnReport) -> None:
         if self._frame is not None:
             # The EXIT trap has been run: the status stays the script's.
             frame = frame._replace(status=self._frame.status)
@@ -224,7 +224,7 @@ class Turn:
             return
         self._ended(frame)
 
-    def _ended(self, frame: Frame) -> None:
+    def _ended(self, frame: TurnReport) -> None:
         """The script is at its end, and all that it wrote is in the pipe."""
         self._frame = frame
         if self._command.prologue:
@@ -277,7 +277,7 @@ class Turn:
         self._listener.closed(1)
         self._listener.exited(Ending(pid=self._shell.pid, lost="its shell told no exit code"))
 
-    def _look_again(self, frame: Frame) -> None:
+    def _look_again(self, frame: TurnReport) -> None:
         if not self._over:
             self._ended(frame)
 
@@ -297,7 +297,7 @@ class Turn:
         shell.given.add(mark)
         self._say(lambda nonce: shell.texts.switch(nonce, fifo.path))
 
-    def _switched(self, fifo: Fifo, frame: Frame) -> None:
+    def _switched(self, fifo: Fifo, frame: TurnReport) -> None:
         """The shell writes to another pipe from now on: it goes on, and the turn is one whose shell has exited."""
         self._fifo = None
         fifo.remove()
