@@ -75,7 +75,7 @@ def test_list_is_an_array_of_the_same_facts_oldest_first(nacre: Nacre, jobs: Job
     assert (done.code, json.loads(done.out)) == (0, shown)
     assert [(job["id"], job["state"], job["exitCode"], job["signal"]) for job in shown] == [
         ("bg_1", "exited", 3, None),
-        ("bg_2", "killed", None, "SIGTERM"),
+        ("bg_2", "signalled", None, "SIGTERM"),
     ]
 
 

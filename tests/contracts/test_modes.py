@@ -323,7 +323,7 @@ async def test_a_background_call_returns_at_once_with_pid_file_and_reminder(home
     [
         ("echo out; echo err >&2", "out\nerr\n\n\n[background process completed]\n", ("exited", 0, None)),
         ("echo out; exit 3", "out\n\n\n[background process failed: exit code 3]\n", ("exited", 3, None)),
-        ("kill -TERM $$", "\n\n[background process failed: killed by SIGTERM (143)]\n", ("killed", None, "SIGTERM")),
+        ("kill -TERM $$", "\n\n[background process failed: killed by SIGTERM (143)]\n", ("signalled", None, "SIGTERM")),
         ("printf 'no newline'", "no newline\n\n[background process completed]\n", ("exited", 0, None)),
     ],
     ids=["success", "exit code", "signal", "no newline"],
@@ -345,7 +345,7 @@ async def test_the_command_of_the_reminder_ends_the_group_and_is_recorded_once()
     assert stop is not None
     assert (await call(stop[1])).text == ""
     job = await ended(output_file)
-    assert (job["state"], job["signal"], job["exitCode"]) == ("killed", "SIGKILL", None)
+    assert (job["state"], job["signal"], job["exitCode"]) == ("signalled", "SIGKILL", None)
     JobTable(output_file.parents[2]).list()
     text = output_file.read_text(encoding="utf-8")
     assert text.endswith("\n\n[background process failed: killed by SIGKILL (137)]\n")
@@ -369,7 +369,7 @@ async def test_the_limit_of_a_background_job_is_enforced_and_recorded() -> None:
     request = ShellRequest(command="echo early; sleep 1000", timeout=0.3, mode="background")
     started = await start_in_background(engine.from_environment(), request, contract.profile, cwd=os.getcwd())
     job = await ended(Path(started.output_file))
-    assert (job["state"], job["exitCode"]) == ("timed_out", None)
+    assert (job["state"], job["exitCode"]) == ("timedOut", None)
     assert Path(started.output_file).read_text(encoding="utf-8") == (
         "early\n\n\n[background process failed: timed out after 0.3s]\n"
     )

@@ -79,7 +79,7 @@ def test_sigkill_of_nacre_lets_three_jobs_finish_and_a_new_nacre_lists_them(home
     assert [(job["id"], job["state"], job["exitCode"], job["signal"]) for job in listed] == [
         (started[0]["jobId"], "exited", 0, None),
         (started[1]["jobId"], "exited", 3, None),
-        (started[2]["jobId"], "killed", None, "SIGUSR1"),
+        (started[2]["jobId"], "signalled", None, "SIGUSR1"),
     ]
     # Looking does not complete them a second time.
     assert [completion(job) for job in jobs]

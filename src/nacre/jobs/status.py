@@ -62,7 +62,7 @@ def details_of(job: Job) -> dict[str, Any]:
         "status": status_of(job),
         "label": label_of(job),
         "durationMs": round(duration_of(job) * 1000),
-        "state": job.state,
+        "state": job.outcome,
         "outputFile": str(job.output_file),
     }
     for name in ("exitCode", "signal", "pid"):

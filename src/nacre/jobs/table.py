@@ -55,6 +55,11 @@ class Job:
         return str(self.record["state"])
 
     @property
+    def outcome(self) -> str:
+        """`running`, or how it ended, as every surface spells it; the record keeps the spelling of its version."""
+        return record.OUTCOMES.get(self.state, self.state)
+
+    @property
     def running(self) -> bool:
         return self.state == "running"
 
@@ -66,6 +71,7 @@ class Job:
         """The public facts, in the shape of `nacre jobs show --json`."""
         keys = ("id", "command", "state", "exitCode", "signal", "pid", "outputFile", "startedAt", "endedAt")
         facts = {key: self.record.get(key) for key in keys}
+        facts["state"] = self.outcome
         facts["outputFile"] = str(self.output_file)
         facts["signal"] = self.record.get("signalName")
         if self.note:
