@@ -49,6 +49,7 @@ WAYS: dict[str, Way] = {
 
 NO_JOB = "no call of this way becomes a job"
 OWN_FILE = "the output of a job is in the job's own file, not in an artifact"
+PROGRAM = "an agent gives a program and its arguments, not a script: a pipe is within the program"
 CLIENT = "the client runs the command: no warden of ours, no survivors and no stage codes can be seen (D14)"
 
 # Cells that cannot apply, with the reason.
@@ -64,14 +65,35 @@ NOT_APPLICABLE: dict[tuple[str, str], str] = {
         (way, "artifact cannot be written"): OWN_FILE
         for way in ("modes background", "workspace async", "workspace moved")
     },
+    ("acp provider", "hidden pipe failure"): PROGRAM,
     **{
         ("acp terminal", fault): CLIENT
         for fault in ("warden cannot be executed", "warden ends at once", "survivors", "hidden pipe failure")
     },
 }
 
-# Cells that are not kept yet, with the reason.
-BROKEN: dict[tuple[str, str], str] = {}
+# Promises that are not kept yet, with the reason.
+BROKEN: dict[tuple[str, str], str] = {
+    **{
+        (way, fault): "a session, and what may become a job, does not fall back to running without the warden"
+        for way in ("nacre.Session", "workspace", "workspace moved", "anthropic", "acp provider", "mcp", "rpc")
+        for fault in ("warden cannot be executed", "warden ends at once")
+    },
+    **{
+        (way, "hidden pipe failure"): "the stage codes of a job are not told"
+        for way in ("modes background", "workspace async", "workspace moved")
+    },
+    **{
+        (way, "survivors"): "what a job left running is neither named nor kept"
+        for way in ("modes background", "workspace async", "workspace moved")
+    },
+    ("workspace moved", "no room for a job"): "the notice is added after the call was logged",
+    (
+        "acp provider",
+        "survivors",
+    ): "they are ended at the release, and the log says that something else holds the output",
+    ("acp provider", "not started"): "a terminal that was not made is not in the log",
+}
 
 
 def cells() -> list[Any]:
@@ -159,7 +181,8 @@ async def logged_end(place: Place, seen: Seen, fault: Fault) -> dict[str, Any]:
             and entry["command"].endswith((fault.command, shlex.quote(fault.command)))
             and entry.get("jobId") == seen.job_id
         ]
-        if found:
+        # The entry of a call is written before its answer; only the end of a job comes when it comes.
+        if found or not (seen.job_id or fault.cancels):
             (entry,) = found
             return entry
         await asyncio.sleep(0.01)

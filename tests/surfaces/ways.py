@@ -18,7 +18,7 @@ from nacre.tool import Tool
 from surfaces.fault_table import Fault, Place, Seen
 
 T = TypeVar("T")
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 40.0
 TESTS = Path(__file__).parents[1]
 
 
