@@ -166,6 +166,21 @@ def test_the_files_that_a_page_names_exist(page: str) -> None:
     assert [path for path in named if "terse" not in path and not (ROOT / path).exists()] == []
 
 
+def test_every_module_that_a_design_page_names_exists() -> None:
+    pages = [*ROOT.glob("docs/design/*.md"), *ROOT.glob("docs/decisions/*.md")]
+    named = {name for page in pages for name in re.findall(r"`([\w/]+\.py)`", page.read_text(encoding="utf-8"))}
+    # A page may name the neighbours of a module by their file names alone.
+    files = {str(path.relative_to(ROOT)) for path in [*ROOT.glob("src/**/*.py"), *ROOT.glob("[tb]*/**/*.py")]}
+    assert sorted(name for name in named if not any(f"/{file}".endswith(f"/{name}") for file in files)) == []
+
+
+def test_every_decision_record_is_in_the_index() -> None:
+    folder = ROOT / "docs" / "decisions"
+    index = (folder / "README.md").read_text(encoding="utf-8")
+    linked = set(re.findall(r"\]\(([\w-]+\.md)\)", index))
+    assert linked == {page.name for page in folder.glob("*.md")} - {"README.md"}
+
+
 PAGES = [*sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("*.md"))]
 
 
