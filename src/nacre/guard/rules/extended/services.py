@@ -1,22 +1,22 @@
 """The services part of rule `extended`: does this command take a service, or all of its data, away?
 
-The knowledge of programs is in `cloud_table` and `service_table`; here are only those that read commands as lines.
+The knowledge of programs is in `losses.toml`; here is how a row of it is matched.
 """
 
 import functools
 import re
-from typing import Final
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
 
 from nacre.guard.interpret.alphabet import EVERYTHING, plain
 from nacre.guard.interpret.invocation import Invocation
 from nacre.guard.programs.inner import basename
 from nacre.guard.rules.command_words import covers
-from nacre.guard.rules.extended.cloud_table import CLOUDS
-from nacre.guard.rules.extended.loss import Loss
-from nacre.guard.rules.extended.service_table import SERVICES
 
-LOSSES: Final = (*CLOUDS, *SERVICES)
-# To every program of the tables these mean that nothing happens.
+Words: TypeAlias = tuple[frozenset[str], ...]
+# To every program of the table these mean that nothing happens.
 _HARMLESS: Final = ("--help", "-help", "--version", "--dry-run", "--dryrun", "-dry-run", "--what-if")
 _READS_COMMANDS: Final = frozenset(("redis-cli", "valkey-cli", "keydb-cli"))
 # Quoted texts and comments of SQL and JavaScript say nothing. One that does not end reaches to the end, so that no
@@ -26,13 +26,49 @@ _QUIET: Final = re.compile(
     r"|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)",
     re.DOTALL,
 )
-Words = tuple[frozenset[str], ...]
+_SAYS: Final = {
+    "sql": re.compile(
+        r"\s*+(?:drop\s++(?:database|schema|table|keyspace|tablespace|owned)\b|truncate\s++[^\s(]"
+        r"|delete\s++from\s++\S++\s*+$)",
+        re.IGNORECASE,
+    ),
+    "mongo": re.compile(
+        r".*?\.(?:dropDatabase|drop|(?:deleteMany|remove)(?=\(\s*+(?:\{\s*+\}\s*+)?\)))\s*+\(", re.DOTALL
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """One way to lose a service or its data: a row of the table."""
+
+    words: str
+    """How the command begins, in lower case, `|` between alternatives; options may stand between the words."""
+    reason: str
+    match: list[str]
+    """Its own examples, to which the tests hold it."""
+    not_match: list[str]
+    needs: str = ""
+    """Options of which one must be there."""
+    spared: str = ""
+    """Options or words with which it is harmless."""
+    says: str = ""
+    """The language of a statement that the program is given or reads, and that must say something destructive."""
+    everything: bool = False
+    """What it names must be a list of all there is, such as `$(docker ps -aq)`."""
+
+
+@functools.cache
+def losses() -> tuple[Loss, ...]:
+    """The rows of the table."""
+    table = tomllib.loads(Path(__file__).with_name("losses.toml").read_text(encoding="utf-8"))
+    return tuple(Loss(**row) for row in table["loss"])
 
 
 @functools.cache
 def _rows() -> dict[str, list[tuple[Words, Loss]]]:
     rows: dict[str, list[tuple[Words, Loss]]] = {}
-    for loss in LOSSES:
+    for loss in losses():
         words = tuple(frozenset(word.split("|")) for word in loss.words.split())
         for program in words[0]:
             rows.setdefault(program, []).append((words, loss))
@@ -64,7 +100,7 @@ def _applies(loss: Loss, words: list[str], stdin: str | None) -> bool:
         return False
     if loss.everything and not any(EVERYTHING in word for word in words):
         return False
-    return loss.says is None or any(map(loss.says.match, _statements(words, stdin)))
+    return not loss.says or any(map(_SAYS[loss.says].match, _statements(words, stdin)))
 
 
 def _given(option: str, words: list[str]) -> bool:
