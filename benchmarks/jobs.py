@@ -19,10 +19,11 @@ from pathlib import Path
 from nacre.artifacts.excerpt import LIMIT_BYTES, read_tail, read_window, search
 from nacre.backends.spare_shells import spares
 from nacre.engine.background import SETTLE_SECONDS
+from nacre.jobs.job import Job
 from nacre.jobs.liveness import RunnerLock
 from nacre.jobs.output_file import JobFile
 from nacre.jobs.polling import Scans, poll
-from nacre.jobs.table import Job, JobTable
+from nacre.jobs.table import JobTable
 from nacre.regex.automaton import Regex
 from nacre.settings import Settings
 from nacre.tool import Tool

@@ -60,7 +60,7 @@ def test_every_way_into_a_far_file_system_is_seen(far: Path, way: str, is_far: b
     (root / "link").symlink_to(far)
     (root / "near" / "relative").symlink_to("../link/deep/x")
     (root / "circle").symlink_to("circle")
-    assert regular_file._is_far(str(root / way)) == is_far
+    assert regular_file.is_far(str(root / way)) == is_far
 
 
 def test_a_mount_is_far_unless_it_is_this_machine_s_own() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from nacre import forks
 from nacre.errors import NacreError, reason_of
+from nacre.state_directory import answers, files, survey
 from nacre.warden.log_line import FAILURE, NAME, append_line, encoded, open_for_reading, open_log, write_line
 
 __all__ = ["FAILURE", "NAME", "AuditLog", "append_line", "entries"]
@@ -28,7 +29,9 @@ class AuditLog:
     """The log of one state directory, held open, because every call writes one line."""
 
     def __init__(self, state_dir: str | os.PathLike[str], *, cap_bytes: int) -> None:
-        self._path = os.path.join(state_dir, NAME)
+        self._state_dir = os.path.abspath(state_dir)
+        self._answers = answers(self._state_dir)
+        self._path = os.path.join(self._state_dir, NAME)
         self._cap = cap_bytes
         self._fd: int | None = None
         self._identity = (0, 0)
@@ -42,20 +45,23 @@ class AuditLog:
         # One thread must not close the descriptor that another is about to write to.
         with self._lock:
             try:
+                if not self._answers:
+                    place = files(self._state_dir)
+                    return self._turned_over(place.call(_append, self._path, line, self._cap))
                 fd, size = self._opened()
                 write_line(fd, line)
                 if size + len(line) > self._cap:
-                    problem = self._turn_over(fd)
+                    moved = _turn_over(self._path, fd)
                     # By now its path may name a fresh one.
                     self.close()
-                    return problem
+                    return self._turned_over(moved)
             except OSError as error:
                 self.close()
                 return f"{FAILURE}: {error.strerror}"
         return None
 
     def _opened(self) -> tuple[int, int]:
-        """The descriptor and the size of the log."""
+        """Return the descriptor and the size of the log."""
         if self._fd is not None:
             # A host that closes all descriptors may have given this number to a file of its own.
             with contextlib.suppress(OSError):
@@ -78,9 +84,9 @@ class AuditLog:
             self.close()
         self._fd = None
 
-    def _turn_over(self, fd: int) -> str | None:
-        """Move the full log aside, or leave that to the process that is about to; one that takes long is told of."""
-        if _turn_over(self._path, fd):
+    def _turned_over(self, moved: bool) -> str | None:
+        """Return a notice when a full log has stayed in its place for long."""
+        if moved:
             self._full_since = None
             return None
         now = time.monotonic()
@@ -94,6 +100,16 @@ class AuditLog:
         fd, self._fd = self._fd, None
         if fd is not None and forks.is_same(fd, self._identity):
             os.close(fd)
+
+
+def _append(path: str, line: bytes, cap_bytes: int) -> bool:
+    """Write one line; False when the log is over its cap and could not be moved aside."""
+    fd = open_log(path)
+    try:
+        write_line(fd, line)
+        return os.fstat(fd).st_size <= cap_bytes or _turn_over(path, fd)
+    finally:
+        os.close(fd)
 
 
 def _turn_over(path: str, fd: int) -> bool:
@@ -112,26 +128,36 @@ def _turn_over(path: str, fd: int) -> bool:
 
 
 def entries(state_dir: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
-    """The calls, oldest first; a damaged line is skipped, as it can only be half of a write that was cut off.
+    """Return the calls, oldest first; a damaged line is skipped, as it can only be half of a write that was cut off.
 
     Raises:
         NacreError: the log cannot be read.
     """
-    log = os.path.join(state_dir, NAME)
+    directory = os.path.abspath(state_dir)
+    log = os.path.join(directory, NAME)
+    try:
+        for line in _lines(log) if answers(directory) else survey(directory, _all_lines, log):
+            entry = _decode(line)
+            if entry is not None:
+                yield entry
+    except OSError as error:
+        reason = error.strerror if isinstance(error, NacreError) else reason_of(error.errno or 0)
+        raise NacreError(
+            f"the log {log} cannot be read: {reason}; set NACRE_HOME to a directory that can be used"
+        ) from error
+
+
+def _lines(log: str) -> Iterator[str]:
     for path in (f"{log}.1", log):
-        try:
-            with open(path, encoding="ascii", errors="replace", opener=open_for_reading) as file:
-                for line in file:
-                    entry = _decode(line)
-                    if entry is not None:
-                        yield entry
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            reason = reason_of(error.errno or 0)
-            raise NacreError(
-                f"the log {log} cannot be read: {reason}; set NACRE_HOME to a directory that can be used"
-            ) from error
+        with (
+            contextlib.suppress(FileNotFoundError),
+            open(path, encoding="ascii", errors="replace", opener=open_for_reading) as file,
+        ):
+            yield from file
+
+
+def _all_lines(log: str) -> list[str]:
+    return list(_lines(log))
 
 
 def _decode(line: str) -> dict[str, Any] | None:

@@ -43,7 +43,7 @@ def read_regular(path: str, *, most_bytes: int = MOST_FILE_BYTES) -> bytes:
     Raises:
         ConfigError: it cannot be read, is no regular file or is too large; the message names it and says which.
     """
-    if _is_far(path):
+    if is_far(path):
         found = _look(path)
         if found is None:
             raise ConfigError(f"{path} cannot be read: no such file; correct its name or its rights", source=path)
@@ -81,7 +81,7 @@ def read_regular_text(path: str, *, most_bytes: int = MOST_FILE_BYTES) -> str:
 
 def stamp_of(path: str) -> object:
     """What tells whether a file has changed, cheap to ask; None where there is none that this user could see."""
-    if _is_far(path):
+    if is_far(path):
         try:
             found = _look(path)
         except ConfigError as error:
@@ -94,7 +94,7 @@ def stamp_of(path: str) -> object:
     return seen.st_mtime_ns, seen.st_size, seen.st_ino
 
 
-def _is_far(path: str) -> bool:
+def is_far(path: str) -> bool:
     """Whether the way to a file leads through a file system that may not answer; none of those is touched."""
     far = _far_mounts()
     if not far:

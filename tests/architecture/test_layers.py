@@ -26,6 +26,7 @@ LAYERS = [
     {"profile"},
     {"bash", "output"},
     {"audit", "config"},
+    {"state_directory", "state_worker"},
     {"regular_file"},
     {"warden_client"},
     {"warden"},

@@ -105,7 +105,7 @@ def test_an_artifact_whose_writer_died_is_readable_up_to_its_last_record(store: 
         assert all(piece.data == data[piece.offset : piece.end] for piece in pieces)
         # Never more than two reserves of a sixteenth of the ring are given up.
         assert sum(len(piece.data) for piece in pieces) >= min(start + 7, HEAD + 160) - 20
-    os.close(writer._fd)
+    writer.drop(close=True)
     assert store.list()[0].state == "interrupted"
 
 

@@ -128,7 +128,7 @@ def test_the_list_tells_writing_complete_and_interrupted_apart(store: ArtifactSt
     kept(store)
     died: ArtifactWriter = store.create("bash")
     died.write(b"half")
-    os.close(died._fd)
+    died.drop(close=True)
     live = store.create("bash")
     live.write(b"so far")
     listed = [(entry.id, entry.state, entry.total_bytes) for entry in store.list()]

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from nacre.artifacts.directory import allot
+from nacre.artifacts.layout import CAP_BYTES, HEAD_BYTES
 from nacre.artifacts.spill import Spill
 from nacre.artifacts.store import ArtifactStore
+from nacre.artifacts.writer import ArtifactWriter
 from nacre.output.window import Window
 
 FLOOD = """
@@ -114,12 +117,12 @@ def test_a_directory_deleted_in_mid_run_is_noticed_at_the_end(tmp_path: Path) ->
 
 def test_a_failed_writer_lets_go_of_the_buffer_and_of_its_descriptor(tmp_path: Path) -> None:
     store = ArtifactStore(tmp_path / "artifacts")
-    writer = store.create("bash")
-    os.close(writer._fd)
+    new = allot(store.root, "bash", cap_bytes=CAP_BYTES, head_bytes=HEAD_BYTES)
+    writer = ArtifactWriter(new)
     buffer = bytearray(b"x" * 100)
     with open(os.devnull, "rb") as reused:
         # Writing to a descriptor that is open for reading only: a real EBADF.
-        os.dup2(reused.fileno(), writer._fd)
+        os.dup2(reused.fileno(), new.fd)
         writer.write(buffer)
     buffer += b"resized"
     assert isinstance(writer.error, OSError)

@@ -17,8 +17,8 @@ from workbench import Workbench, details, gone, layout, quick, timeless, until
 from nacre.backends.contained import ContainedBackend
 from nacre.command import Command
 from nacre.engine.run import Run
+from nacre.jobs.job import Job
 from nacre.jobs.notices import is_claimed
-from nacre.jobs.table import Job
 from nacre.settings import ExecutionSettings, Settings
 from nacre.tool import Notice, Tool
 from nacre.warden import children

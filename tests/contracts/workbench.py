@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from nacre.contracts.contract import Reply
+from nacre.jobs.job import Job
 from nacre.jobs.polling import poll
-from nacre.jobs.table import Job, JobTable
+from nacre.jobs.table import JobTable
 from nacre.settings import JobSettings, OutputSettings, PolicySettings, Settings
 from nacre.tool import Tool
 from nacre.warden import children

@@ -18,7 +18,8 @@ from outside import Program, alive, end, eventually, nacre, with_argument
 from nacre import Lost, Session, Tool, run
 from nacre.backends.spare_shells import spares
 from nacre.engine.run import WATCHDOG_SECONDS
-from nacre.jobs.table import Job, JobTable
+from nacre.jobs.job import Job
+from nacre.jobs.table import JobTable
 from nacre.warden import children, record
 
 GRACE_SECONDS = 0.3

@@ -16,8 +16,9 @@ import pytest
 from outside import Program, alive, eventually, nacre
 
 from nacre import Tool
+from nacre.jobs.job import Job
 from nacre.jobs.notices import completions
-from nacre.jobs.table import Job, JobTable
+from nacre.jobs.table import JobTable
 from nacre.settings import JobSettings, Settings
 from nacre.warden import children, record
 

@@ -16,7 +16,8 @@ from nacre import Exited, Lost, Tool, run
 from nacre.contracts.modes import Modes
 from nacre.engine.background import start_in_background
 from nacre.engine.engine import from_environment
-from nacre.jobs.table import Job, JobTable
+from nacre.jobs.job import Job
+from nacre.jobs.table import JobTable
 from nacre.request import ShellRequest
 from nacre.warden import children
 

@@ -17,8 +17,9 @@ from outside import Program, end, eventually, nacre
 
 from nacre import Session, Tool, run
 from nacre.contracts.contract import Reply
+from nacre.jobs.job import Job
 from nacre.jobs.liveness import RunnerLock
-from nacre.jobs.table import Job, JobTable
+from nacre.jobs.table import JobTable
 from nacre.settings import JobSettings, LogSettings, Settings
 from nacre.warden import children, record
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nacre.jobs.table import Job, JobTable
+from nacre.jobs.job import Job
+from nacre.jobs.table import JobTable
 from nacre.tool import Tool
 
 Start = Callable[[str], Awaitable[Job]]

@@ -11,9 +11,10 @@ from contextlib import aclosing
 from pathlib import Path
 
 import nacre
+from nacre.jobs.job import Job
 from nacre.jobs.notices import claim, completions, is_claimed, text_of
 from nacre.jobs.polling import poll
-from nacre.jobs.table import Job, JobTable
+from nacre.jobs.table import JobTable
 
 Start = Callable[[str], Awaitable[Job]]
 

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from nacre.artifacts.excerpt import Excerpt, Found, Matches, read_tail, read_window, search
 from nacre.artifacts.stored import Extent, Stored
 from nacre.errors import JobError
+from nacre.jobs.job import Job
 from nacre.jobs.output_file import JobFile
-from nacre.jobs.table import Job, JobTable
+from nacre.jobs.table import JobTable
 from nacre.regex.automaton import Regex
 from nacre.warden.kept_job import JobOutput, open_output, punch_hole
 

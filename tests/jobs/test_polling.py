@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from nacre.jobs.job import Job
 from nacre.jobs.output_file import JobFile
 from nacre.jobs.polling import MOST_SCANS, Poll, Scans, poll
-from nacre.jobs.table import Job, JobTable
+from nacre.jobs.table import JobTable
 from nacre.until import Until
 
 Start = Callable[[str], Awaitable[Job]]

@@ -13,8 +13,9 @@ from nacre.command import Command
 from nacre.engine.capture import Nowhere
 from nacre.engine.run import Run
 from nacre.errors import StartError
+from nacre.jobs.job import Job
 from nacre.jobs.polling import poll
-from nacre.jobs.table import Job, JobTable
+from nacre.jobs.table import JobTable
 from nacre.settings import Settings
 from nacre.tool import Tool
 from nacre.until import Until

@@ -1,9 +1,11 @@
-"""Which artifacts have had their time: by age, then by what all of them take together. The newest are kept."""
+"""Removes old artifacts: by age, then by what all of them take together. The newest are kept."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
+from nacre.artifacts import directory
 from nacre.artifacts.store import ArtifactStore
 
 
@@ -33,5 +35,18 @@ def prune(store: ArtifactStore, *, max_age_seconds: float, max_total_bytes: int,
         else:
             kept += 1
             kept_bytes += entry.stored_bytes
-    store.remove_remains()
+    _remove_remains(store.root)
     return PruneReport(removed=tuple(reversed(removed)), freed_bytes=freed, kept=kept, kept_bytes=kept_bytes)
+
+
+def _remove_remains(root: str) -> None:
+    """Remove what crashed processes left: records without a file, half-made copies."""
+    if not os.path.isdir(root):
+        return
+    with directory.translated(root), directory.locked(root):
+        logs = directory.logs(root)
+        for name in os.listdir(root):
+            number, _, suffix = name.removeprefix(".").partition(".")
+            orphan = suffix == "json" and number.isdigit() and int(number) not in logs
+            if orphan or (suffix == "tmp" and number.isdigit()):
+                os.unlink(os.path.join(root, name))

@@ -8,8 +8,8 @@ import stat
 from dataclasses import dataclass
 from typing import Literal, Self
 
+from nacre.artifacts.directory import is_being_written
 from nacre.artifacts.layout import RECORD_BYTES, reserve_bytes, ring_pieces
-from nacre.artifacts.store import is_being_written
 from nacre.artifacts.stored import Extent, Gap, Line, Piece, Stored
 from nacre.errors import ArtifactError
 
@@ -47,6 +47,7 @@ class Artifact(Stored):
 
     @classmethod
     def open(cls, artifact_id: int, path: str, sidecar: str) -> Self:
+        """Open it; raises FileNotFoundError for one that is gone, and ArtifactError."""
         try:
             fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
         except FileNotFoundError:
@@ -115,6 +116,6 @@ def _survey(record: dict[str, int | str] | None, *, size: int, inode: int) -> tu
 
 
 def _clipped(pieces: list[tuple[int, int, int]], size: int) -> tuple[Extent, ...]:
-    """Return the extents that are really in a file of `size` bytes, which somebody may have shortened."""
+    """Return the extents that are really in a file of `size` bytes, which another process may have shortened."""
     extents = (Extent(start, position, min(length, size - position)) for start, position, length in pieces)
     return tuple(extent for extent in extents if extent.length > 0)

@@ -1,7 +1,7 @@
 """Puts an artifact whose ring has wrapped into plain order, so that any program can read its file.
 
-Done when somebody asks for the path, not when the command ends: most are never asked for. The record beside the file
-names the inode of the ordered copy before that copy takes the file's place, so a reader always knows which one it has.
+Done when the path is asked for, not when the command ends: most never are. The record beside the file names the inode
+of the ordered copy before that copy takes the file's place, so a reader always knows which one it has.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import os
 
 from nacre.artifacts.layout import encode_record
 from nacre.artifacts.opening import Artifact
+from nacre.artifacts.writer import overwrite_record
 
 
 def put_in_order(artifact: Artifact, sidecar: str, temporary: str) -> None:
     """Replace the file of a complete artifact by one in order, the dropped middle marked by a line."""
-    # One that somebody has shortened has more than one gap: it stays as it is.
+    # One that another process has shortened has more than one gap: it stays as it is.
     if artifact.in_order or artifact.entry.state != "complete" or len(artifact.gaps()) != 1:
         return
     head = artifact.extents[0].length if artifact.extents[0].start == 0 else 0
@@ -41,7 +42,7 @@ def put_in_order(artifact: Artifact, sidecar: str, temporary: str) -> None:
                 plain_inode=os.fstat(copy.fileno()).st_ino,
                 marker_bytes=len(marker),
             )
-            _overwrite(sidecar, record)
+            overwrite_record(sidecar, record)
             os.replace(temporary, artifact.entry.path)
         except OSError:
             os.unlink(temporary)
@@ -50,11 +51,3 @@ def put_in_order(artifact: Artifact, sidecar: str, temporary: str) -> None:
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-
-
-def _overwrite(sidecar: str, record: bytes) -> None:
-    fd = os.open(sidecar, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        os.pwrite(fd, record, 0)
-    finally:
-        os.close(fd)

@@ -6,6 +6,7 @@ the caller's limits and by the cap on a line. Nothing here writes.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from typing import Literal, Self
 
 from nacre.output.decode import decode
+from nacre.state_directory import HERE, Files, StateDirectoryError
 
 BLOCK_BYTES = 256 * 1024
 
@@ -71,9 +73,13 @@ class Stored:
 
     fd: int
     extents: tuple[Extent, ...]
+    files: Files = HERE
+    """Makes the calls on the descriptor."""
 
     def close(self) -> None:
-        os.close(self.fd)
+        # One whose file system does not answer is closed with the process that holds it.
+        with contextlib.suppress(StateDirectoryError):
+            self.files.call(os.close, self.fd)
 
     def __enter__(self) -> Self:
         return self
@@ -103,7 +109,7 @@ class Stored:
                     break
                 start = position = extent.start
             size = min(limit, extent.end - position)
-            data = os.pread(self.fd, size, extent.position + position - extent.start)
+            data = self.files.call(os.pread, self.fd, size, extent.position + position - extent.start)
             found.append(data)
             position += len(data)
             limit -= len(data)

@@ -1,4 +1,4 @@
-"""Resolve `artifact://ID`, and put the schemes that every tool knows together."""
+"""Resolves `artifact://ID`, and puts the schemes together that every tool knows."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from nacre.artifacts.store import ArtifactStore
 from nacre.errors import ArtifactError
 from nacre.planning.url_resolvers import LocalFiles, Skills
 from nacre.planning.urls import UnresolvedUrlError, UrlRouter
+from nacre.state_directory import StateDirectoryError, files
 
 
 @dataclass(frozen=True, slots=True)
 class Artifacts:
+    """Resolves `artifact://ID` to the path of its file."""
+
     store: ArtifactStore
 
     def __call__(self, rest: str, *, make_parents: bool) -> str:
@@ -30,12 +33,26 @@ class Artifacts:
         return ", ".join(str(entry.id) for entry in self.store.list()) or "none"
 
 
+@dataclass(frozen=True, slots=True)
+class OnStateDirectory:
+    """Resolves what lies in the state directory, which may not answer."""
+
+    state_dir: str
+    resolver: LocalFiles
+
+    def __call__(self, rest: str, *, make_parents: bool) -> str:
+        try:
+            return files(self.state_dir).call(self.resolver, rest, make_parents=make_parents)
+        except StateDirectoryError as error:
+            raise UnresolvedUrlError(str(error)) from error
+
+
 def standard_router(
     store: ArtifactStore, *, state_dir: str | os.PathLike[str], session: str, skill_roots: Sequence[Path] = ()
 ) -> UrlRouter:
-    """A router for `artifact://`, `local://` and `skill://`; a program may add its own schemes."""
+    """Return a router for `artifact://`, `local://` and `skill://`; a program may add its own schemes."""
     router = UrlRouter()
     router.register("artifact", Artifacts(store))
-    router.register("local", LocalFiles.of_session(state_dir, session))
+    router.register("local", OnStateDirectory(os.fspath(state_dir), LocalFiles.of_session(state_dir, session)))
     router.register("skill", Skills(tuple(skill_roots)))
     return router

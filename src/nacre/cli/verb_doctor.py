@@ -20,6 +20,7 @@ from nacre.errors import ConfigError, NacreError
 from nacre.guard.approval import policy_of
 from nacre.guard.interceptor_file import interceptor_of
 from nacre.guard.review import review
+from nacre.state_directory import files
 from nacre.warden.privacy import become_unreadable
 from nacre.warden_client.pool import unsupported_reason
 
@@ -124,9 +125,7 @@ def _spares() -> Finding:
 def _state() -> Finding:
     state = config.state_dir(os.environ)
     try:
-        os.makedirs(state, mode=0o700, exist_ok=True)
-        with tempfile.TemporaryFile(dir=state):
-            free = shutil.disk_usage(state).free
+        free = files(state).call(_free_bytes, state)
     except OSError as error:
         return Finding(
             "state",
@@ -135,6 +134,13 @@ def _state() -> Finding:
             advice="set NACRE_HOME to a directory of yours",
         )
     return Finding("state", ok=True, says=f"{state}, {free // 2**20} MiB free")
+
+
+def _free_bytes(state: str) -> int:
+    """Write to a directory, and return how much room it has."""
+    os.makedirs(state, mode=0o700, exist_ok=True)
+    with tempfile.TemporaryFile(dir=state):
+        return shutil.disk_usage(state).free
 
 
 def _guard() -> Finding:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import fcntl
 import json
 import os
 import select
@@ -13,11 +12,13 @@ from typing import Any
 
 from nacre import config
 from nacre.cli.frame import complain, say
+from nacre.jobs.job import Job
+from nacre.jobs.liveness import RunnerLock
 from nacre.jobs.output_file import JobFile
 from nacre.jobs.ownership import others_line, split
-from nacre.jobs.table import Job, JobTable
+from nacre.jobs.table import JobTable
 from nacre.output.decode import decode
-from nacre.warden import path_lookup, record
+from nacre.warden import path_lookup
 from nacre.wording import were
 
 EPILOG = """\
@@ -140,24 +141,17 @@ def _wait(table: JobTable, job_id: str, *, timeout: float | None, as_json: bool)
 
 def _wait_for_lock(job: Job, timeout: float | None) -> bool:
     """The runner holds this lock until the final status is on disk; False when the time ran out first."""
-    fd = record.open_regular(os.path.join(job.directory, record.LOCK), os.O_RDONLY)
+    lock = RunnerLock(job)
     end = None if timeout is None else time.monotonic() + timeout
     try:
-        if end is None:
-            fcntl.flock(fd, fcntl.LOCK_SH)
-            return True
-        while True:
-            try:
-                fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() >= end:
-                    return False
-                # flock has no deadline of its own.
-                time.sleep(0.02)
-            else:
-                return True
+        while lock.held():
+            if end is not None and time.monotonic() >= end:
+                return False
+            # A lock is waited for without a time limit only.
+            time.sleep(0.02)
+        return True
     finally:
-        os.close(fd)
+        lock.close()
 
 
 def _wait_for_orphan(job: Job, timeout: float | None) -> bool:

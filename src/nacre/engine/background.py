@@ -21,16 +21,17 @@ from nacre.engine.live import LiveTail
 from nacre.engine.log_entry import measures
 from nacre.engine.run import Run
 from nacre.errors import BackendError, JobError, NacreError
+from nacre.jobs.job import Job
 from nacre.jobs.notices import claim, output_of
 from nacre.jobs.ownership import project_of
 from nacre.jobs.status import outcome_of as job_outcome
-from nacre.jobs.table import Job
 from nacre.output.sizes import human_size
 from nacre.planning.plan import Plan
 from nacre.profile import Background, Profile
 from nacre.regex.automaton import RegexWorkError
 from nacre.request import Owner, ShellRequest
 from nacre.result import Output, ShellResult
+from nacre.state_directory import files
 from nacre.until import Until
 from nacre.warden import children, record
 from nacre.warden.launch import quoted
@@ -387,7 +388,7 @@ def _make_fifo(directory: Path) -> Path:
     """The standard input of a job that can be written to, from any process of the same user."""
     path = directory / "stdin"
     try:
-        os.mkfifo(path, 0o600)
+        files(str(directory.parent)).call(os.mkfifo, path, 0o600)
     except OSError as error:
         raise JobError(f"the job's standard input could not be made: {error.strerror}") from error
     return path

@@ -20,6 +20,7 @@ from nacre.profile import Profile
 from nacre.request import Lifted
 from nacre.result import ArtifactRef, Output
 from nacre.settings import OutputSettings
+from nacre.state_directory import SURVEY_SECONDS, files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -203,19 +204,16 @@ class Capture:
         result = spill.finish()
         window, artifact, problem = spill.window, result.artifact, None
         try:
+            place = files(os.path.dirname(os.path.dirname(path)))
             if whole is not None:
-                _write_new(path, whole)
+                place.call(_write_new, path, whole)
             elif artifact is not None:
                 # The job's file takes the artifact's place.
-                # Loaded here: it brings every kind of compression along.
-                import shutil
-
-                shutil.copyfile(self._store.plain_path(artifact.id), path)
-                os.chmod(path, 0o600)
+                place.call_within(SURVEY_SECONDS, _copy, self._store.plain_path(artifact.id), path)
                 self._store.remove(artifact.id)
             else:
                 problem = f"{human_size(window.omitted_bytes)} of the output so far could not be kept: {result.error}"
-                _write_new(path, window.head + f"\n[… {problem} …]\n".encode() + window.tail)
+                place.call(_write_new, path, window.head + f"\n[… {problem} …]\n".encode() + window.tail)
         except (OSError, ArtifactError) as error:
             # A full disk costs the output so far, not the command.
             reason = error.strerror if isinstance(error, OSError) else error
@@ -245,6 +243,14 @@ class Capture:
 def is_cut(output: Output) -> bool:
     """Whether a view shows less than all."""
     return output.truncation is not None or output.capped_lines > 0 or output.redraws > 0
+
+
+def _copy(source: str, path: str) -> None:
+    # Loaded here: it brings every kind of compression along.
+    import shutil
+
+    shutil.copyfile(source, path)
+    os.chmod(path, 0o600)
 
 
 def _write_new(path: str, data: bytes) -> None:

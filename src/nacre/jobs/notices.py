@@ -1,24 +1,26 @@
 """Tells once that a job has ended: once per state directory, however many nacres watch it.
 
-Who makes the marker in the job's directory delivers; the file system decides between two. A nacre that dies between
-making it and delivering has lost the notice, not the job.
+The nacre that makes the marker in the job's directory delivers; the file system decides between two. One that dies
+between making it and delivering has lost the notice, not the job.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 
 from nacre.artifacts.excerpt import view
 from nacre.artifacts.stored import Stored
 from nacre.errors import JobError
+from nacre.jobs.job import PREFIX, Job, numbers_in
 from nacre.jobs.liveness import RunnerLock
 from nacre.jobs.output_file import JobFile
 from nacre.jobs.polling import is_waited_for
 from nacre.jobs.status import headline
-from nacre.jobs.table import PREFIX, Job, JobTable
+from nacre.jobs.table import JobTable
 from nacre.output.decode import decode, trim_head, trim_tail
+from nacre.state_directory import StateDirectoryError, files
 from nacre.warden import record
 
 MARKER = "delivered"
@@ -30,26 +32,31 @@ TICK_SECONDS = 0.1
 
 
 def claim(job: Job) -> bool:
-    """Take the delivery of a job's end; False when somebody has it, or when it cannot be taken now."""
+    """Take the delivery of a job's end; False when another nacre has it, or when it cannot be taken now."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        fd = os.open(job.directory / MARKER, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        job.files.call(_make, os.path.join(job.directory, MARKER), flags)
     except OSError:
         return False
-    os.close(fd)
     return True
 
 
 def is_claimed(job: Job) -> bool:
-    return os.path.lexists(job.directory / MARKER)
+    """True if a nacre has taken the delivery; raises StateDirectoryError."""
+    return job.files.call(os.path.lexists, os.path.join(job.directory, MARKER))
+
+
+def _make(path: str, flags: int) -> None:
+    os.close(os.open(path, flags, 0o600))
 
 
 def text_of(job: Job) -> str:
-    """What is told about a job: how it ended and its output."""
+    """Return what is told about a job: how it ended and its output."""
     return f"Background job {headline(job)}\n{output_of(job)}"
 
 
 def output_of(job: Job, most: int = INLINE_CHARACTERS) -> str:
-    """A job's output up to `most` characters, else its beginning and its end and how to read the rest."""
+    """Return a job's output up to `most` characters, else its beginning, its end and how to read the rest."""
     try:
         file = JobFile.open(job)
     except JobError as error:
@@ -69,7 +76,7 @@ def output_of(job: Job, most: int = INLINE_CHARACTERS) -> str:
 
 
 def _end_of(job: Job, file: Stored) -> int:
-    """Without the line that says how it ended, which the headline says already."""
+    """Return the end of the output without the completion line, which the headline repeats."""
     written = job.record.get("outputBytes")
     return min(file.end, written) if isinstance(written, int) else file.end
 
@@ -90,55 +97,74 @@ def _both_ends(job: Job, file: Stored, end: int, *, head: int, tail: int) -> str
 async def completions(table: JobTable, wanted: Callable[[Job], bool]) -> AsyncGenerator[Job, None]:
     """Yield each job that has ended, once in all, as it ends; those that ended unnoticed before come first.
 
-    `wanted` is asked again until it says yes. A job that a poll in this process waits for is held back meanwhile: the
-    poll's caller gets the result, and claims it. To be closed by whoever stops listening: it holds a descriptor for
-    each job that runs.
+    `wanted` is called again until it returns true. A job that a poll in this process waits for is held back meanwhile:
+    the poll's caller gets the result, and claims it. Close the generator to stop early: it holds one descriptor per
+    running job.
     """
     running: dict[str, RunnerLock] = {}
     ended: dict[str, Job | None] = {}
     try:
         while True:
-            names = _names(table)
-            for gone in (running.keys() | ended.keys()) - set(names):
-                ended.pop(gone, None)
-                if gone in running:
-                    running.pop(gone).close()
-            for name in names:
-                if name in running and running[name].held():
-                    continue
-                if name not in ended:
-                    _look(table, name, running, ended)
-                job = ended.get(name)
-                if job is not None and not is_waited_for(job) and wanted(job):
-                    if claim(job):
-                        yield job
-                    if is_claimed(job):
-                        ended[name] = None
+            try:
+                for job in _fresh(table, running, ended, wanted):
+                    yield job
+            except StateDirectoryError:
+                # The locks are those of a process that is gone; the jobs are looked at again when another answers.
+                running.clear()
             await asyncio.sleep(TICK_SECONDS)
     finally:
         for lock in running.values():
             lock.close()
 
 
+def _fresh(
+    table: JobTable,
+    running: dict[str, RunnerLock],
+    ended: dict[str, Job | None],
+    wanted: Callable[[Job], bool],
+) -> Iterator[Job]:
+    """Yield the jobs that have ended since the last look and whose delivery is ours."""
+    names = _names(table)
+    for gone in (running.keys() | ended.keys()) - set(names):
+        ended.pop(gone, None)
+        if gone in running:
+            running.pop(gone).close()
+    for name in names:
+        if name in running and running[name].held():
+            continue
+        if name not in ended:
+            _look(table, name, running, ended)
+        job = ended.get(name)
+        if job is not None and not is_waited_for(job) and wanted(job):
+            if claim(job):
+                yield job
+            if is_claimed(job):
+                ended[name] = None
+
+
 def _names(table: JobTable) -> list[str]:
-    """The directories of all jobs, oldest first; nothing is read."""
+    """Return the names of all jobs, oldest first; no record is read."""
+    root = str(table.root)
     try:
-        found = [name for name in os.listdir(table.root) if name.removeprefix(PREFIX).isdigit()]
+        numbers = numbers_in(files(root).call(os.listdir, root))
+    except StateDirectoryError:
+        raise
     except OSError:
         # Not made yet, or not usable now: a job that is started there says so.
         return []
-    return sorted(found, key=lambda name: int(name.removeprefix(PREFIX)))
+    return [f"{PREFIX}{number}" for number in sorted(numbers)]
 
 
 def _look(table: JobTable, name: str, running: dict[str, RunnerLock], ended: dict[str, Job | None]) -> None:
     """Find out how a job stands, and remember it."""
-    if not (table.root / name / record.RECORD).exists():
+    root = str(table.root)
+    if not files(root).call(os.path.exists, os.path.join(root, name, record.RECORD)):
         # Not born yet: looked at again at the next turn.
         return
     try:
         job = table.get(name)
     except JobError:
-        # Damaged: it is left alone, and nobody can say how it ended.
+        # Damaged: it is left alone, and how it ended cannot be told.
         ended[name] = None
         return
     if job.running:

@@ -1,7 +1,7 @@
 """Opens a job's output file for reading, running or ended, and says what is not as it should be.
 
 The runner keeps the file's first bytes and its newest, and gives the middle back to the file system: a hole, which
-would read as zeros. It is found by asking the file system, so every nacre sees the same one whatever its settings are.
+would read as zeros. The file system tells where it is, so every nacre sees the same one whatever its settings are.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Self
 
 from nacre.artifacts.stored import Extent, Piece, Stored
 from nacre.errors import JobError
-from nacre.jobs.table import Job
+from nacre.jobs.job import Job
 from nacre.wording import were
 
 # A hole's ends are rounded to blocks; what is left of a block is zeros. Pages of shared memory may be large.
@@ -31,46 +31,54 @@ class JobFile(Stored):
 
     @classmethod
     def open(cls, job: Job) -> Self:
-        """Open the output of a job; one that somebody deleted is empty and has a notice.
+        """Open the output of a job; one that was deleted is empty and has a notice.
 
         Raises:
             JobError: it is no file, or may not be read.
         """
         try:
-            fd = os.open(job.output_file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-        except FileNotFoundError:
-            fd = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-            return cls(fd=fd, extents=(), notices=(f"the output file {job.output_file} is gone, somebody deleted it",))
+            place = job.files
+            fd, extents, notices = place.call(_open, job)
         except OSError as error:
-            if error.errno == errno.ELOOP:
-                raise JobError(f"the output of {job.id} cannot be read: {job.output_file} is a link") from error
-            raise JobError(f"the output of {job.id} cannot be read: {error.strerror}") from error
-        try:
-            found = os.fstat(fd)
-            if not stat.S_ISREG(found.st_mode):
-                raise JobError(f"the output of {job.id} cannot be read: {job.output_file} is not a file")
-            extents = _extents(fd, found.st_size)
-        except BaseException:
-            os.close(fd)
-            raise
-        return cls(fd=fd, extents=extents, notices=_notices(job, extents, found.st_size))
+            reason = f"{job.output_file} is a link" if error.errno == errno.ELOOP else error.strerror
+            raise JobError(f"the output of {job.id} cannot be read: {reason}") from error
+        return cls(fd=fd, extents=extents, files=place, notices=notices)
 
     def read(self, offset: int, limit: int) -> Piece:
         """As every output is read; a hole that has grown under us is passed over, not read as zeros."""
         known = self.extents
         while True:
             # Named, as a dataclass with slots is a new class that `super()` does not know.
-            piece = Stored.read(Stored(fd=self.fd, extents=known), offset, limit)
+            piece = Stored.read(Stored(fd=self.fd, extents=known, files=self.files), offset, limit)
             if b"\0" not in piece.data:
                 return piece
-            fresh = _extents(self.fd, min(self.end, os.fstat(self.fd).st_size))
+            fresh = self.files.call(_extents, self.fd, self.end)
             if fresh == known:
                 return piece
             known = fresh
 
 
+def _open(job: Job) -> tuple[int, tuple[Extent, ...], tuple[str, ...]]:
+    """Return the descriptor, where the bytes are, and notices."""
+    try:
+        fd = os.open(job.output_file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    except FileNotFoundError:
+        fd = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        return fd, (), (f"the output file {job.output_file} is gone, somebody deleted it",)
+    try:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            raise JobError(f"the output of {job.id} cannot be read: {job.output_file} is not a file")
+        extents = _extents(fd, found.st_size)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd, extents, _notices(job, extents, found.st_size)
+
+
 def _extents(fd: int, size: int) -> tuple[Extent, ...]:
-    """Where the bytes of the first `size` are: before the dropped middle and after it."""
+    """Return where the bytes of the first `size` are: before the dropped middle and after it."""
+    size = min(size, os.fstat(fd).st_size)
     hole, after = _hole(fd, size)
     edge = os.pread(fd, min(EDGE_BYTES, hole), max(0, hole - EDGE_BYTES)) if hole < size else b""
     head = hole - (len(edge) - len(edge.rstrip(b"\0")))
@@ -81,7 +89,7 @@ def _extents(fd: int, size: int) -> tuple[Extent, ...]:
 
 
 def _hole(fd: int, size: int) -> tuple[int, int]:
-    """Where the first hole begins and where bytes come after the last one; the size twice when there is none."""
+    """Return where the first hole begins and where bytes come after the last one; the size twice for none."""
     first = _next_hole(fd, 0, size)
     if first >= size:
         return size, size

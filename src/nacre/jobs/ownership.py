@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from nacre.jobs.table import Job, Listing
+from nacre.jobs.job import Job, Listing
 from nacre.request import Owner
 from nacre.warden import children
 from nacre.warden_client.path_query import UnansweredError, look

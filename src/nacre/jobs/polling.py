@@ -16,10 +16,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nacre.errors import JobError
+from nacre.jobs.job import Job
 from nacre.jobs.liveness import RunnerLock
 from nacre.jobs.output_file import JobFile
-from nacre.jobs.table import Job, JobTable
+from nacre.jobs.table import JobTable
 from nacre.output.regex_watch import RegexWatch
+from nacre.state_directory import StateDirectoryError
 from nacre.until import Until, port_open
 from nacre.warden_client.path_query import file_appears
 
@@ -129,14 +131,16 @@ class _Watched:
             # One that was pruned has ended; what we know of it is all there is.
             with contextlib.suppress(JobError):
                 self.job = self._table.get(self.job.id)
-            if not self.job.directory.exists():
+            if not self.job.files.call(os.path.exists, self.job.directory):
                 return True
         return not self.job.running
 
     def grown(self) -> bool:
         """Whether the output has changed since the last look."""
         try:
-            found = self.job.output_file.stat()
+            found = self.job.files.call(os.stat, self.job.output_file)
+        except StateDirectoryError:
+            raise
         except OSError:
             return False
         if found.st_size == self._size:

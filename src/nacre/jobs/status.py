@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, Literal
 
-from nacre.jobs.table import Job
+from nacre.jobs.job import Job
 from nacre.result import SIGNAL_BASE
 from nacre.warden.record import spell_duration
 

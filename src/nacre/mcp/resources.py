@@ -14,9 +14,9 @@ from urllib.parse import parse_qsl
 from nacre.artifacts.excerpt import LIMIT_BYTES, Excerpt, read_tail, read_window
 from nacre.engine.engine import Engine
 from nacre.errors import InvalidRequestError
+from nacre.jobs.job import Job
 from nacre.jobs.output_file import JobFile
 from nacre.jobs.status import details_of, headline
-from nacre.jobs.table import Job
 from nacre.mcp.answer import ARTIFACT, COMPLETE, JOB
 
 # What one page of the list holds.

@@ -25,9 +25,10 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from nacre.contracts.contract import Reply
 from nacre.errors import JobError
+from nacre.jobs.job import Job
 from nacre.jobs.notices import claim, text_of
 from nacre.jobs.status import details_of, headline, outcome_of, status_of
-from nacre.jobs.table import Job, JobTable
+from nacre.jobs.table import JobTable
 from nacre.mcp.answer import COMPLETE, job_of, result_of
 
 EXTENSION = "io.modelcontextprotocol/tasks"

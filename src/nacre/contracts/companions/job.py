@@ -16,12 +16,12 @@ from nacre.contracts.companions.output_reading import FIELDS, PROPERTIES, decode
 from nacre.contracts.contract import Companion, Reply, Scene
 from nacre.contracts.fields import arguments_of, number_of
 from nacre.errors import InvalidRequestError, JobError, UnknownJobError, shown
+from nacre.jobs.job import Job as JobEntry
 from nacre.jobs.job_input import write_to
 from nacre.jobs.notices import claim
 from nacre.jobs.output_file import JobFile
 from nacre.jobs.ownership import own_jobs
 from nacre.jobs.polling import Scans, poll
-from nacre.jobs.table import Job as JobEntry
 from nacre.regex.automaton import RegexWorkError
 from nacre.request import Owner, check_encodable
 from nacre.until import decode_until

@@ -8,12 +8,12 @@ from typing import Any, Literal
 from nacre.artifacts.excerpt import read_tail
 from nacre.contracts.contract import Reply
 from nacre.errors import JobError
+from nacre.jobs.job import Job, Listing
 from nacre.jobs.notices import INLINE_CHARACTERS, output_of
 from nacre.jobs.output_file import JobFile
 from nacre.jobs.ownership import others_line
 from nacre.jobs.polling import Poll
 from nacre.jobs.status import details_of, headline
-from nacre.jobs.table import Job, Listing
 from nacre.output.decode import fit_head
 from nacre.until import Until
 
