@@ -23,7 +23,7 @@ from nacre.backends.waiting_shell import WaitingShell, start_waiting
 from nacre.command import Command
 from nacre.errors import BackendUnavailableError, NacreError, StartError
 from nacre.sessions.framing import ReportReader, TurnReport
-from nacre.sessions.shell_loop import SAME, Bootstrap, bootstrap
+from nacre.sessions.shell_loop import SAME, ShellLoop, shell_loop
 from nacre.warden import children, marks, protocol
 from nacre.warden.launch import Notes, notes_of
 from nacre.warden_client.pool import warden
@@ -35,9 +35,9 @@ MOST_NOTE_BYTES = 65536
 class Shell:
     """A bash that waits for its next turn. Made by `start_shell`."""
 
-    def __init__(self, shell: WaitingShell, command: Command, texts: Bootstrap) -> None:
+    def __init__(self, shell: WaitingShell, command: Command, loop: ShellLoop) -> None:
         self.link, self.sock, self._script, (self.output, self.side) = shell
-        self.texts = texts
+        self.loop = loop
         self.env = command.env
         self.pid = 0
         self.turns = 0
@@ -70,7 +70,7 @@ class Shell:
         self.turns += 1
         nonce = f"{self._secret}{self.turns:x}"
         self._frames.expect(nonce)
-        data = os.fsencode("\0".join((*self.texts.around(self.turns - 1), text(nonce), *parts))) + b"\0"
+        data = os.fsencode("\0".join((*self.loop.rounds(self.turns - 1), text(nonce), *parts))) + b"\0"
         at = 0
         while at < len(data):
             at += os.pwrite(self._script, data[at:] if at else data, at)
@@ -222,7 +222,7 @@ async def start_shell(command: Command, restoring: tuple[str, ...], deadline: fl
     try:
         # A runner that could not start it says why, and may have done so already.
         with contextlib.suppress(OSError):
-            shell.tell(lambda nonce: shell.texts.hello(nonce, len(restoring)), *restoring)
+            shell.tell(lambda nonce: shell.loop.hello(nonce, len(restoring)), *restoring)
         async with asyncio.timeout_at(deadline):
             frame = await _greeting(shell, command)
         shell.meet(frame.last)
@@ -234,16 +234,16 @@ async def start_shell(command: Command, restoring: tuple[str, ...], deadline: fl
 
 
 def _start(command: Command) -> Shell:
-    texts = bootstrap()
+    loop = shell_loop()
     request = protocol.wait_session(
-        script=texts.driver,
+        script=loop.driver,
         shell=command.shell,
         cwd=command.cwd,
         names_cwd=command.names_cwd,
-        side=texts.side,
+        side=loop.side_fd,
     )
     with forks.held_off:
-        return Shell(start_waiting(replace(command, streams="merged", side=True), request), command, texts)
+        return Shell(start_waiting(replace(command, streams="merged", side=True), request), command, loop)
 
 
 async def _greeting(shell: Shell, command: Command) -> TurnReport:

@@ -27,12 +27,11 @@ from nacre.sessions.checkpoint import (
     read_beginning,
     read_dump,
 )
-from nacre.sessions.exit_traps import TrapUse, trap_use
 from nacre.sessions.framing import TurnReport
 from nacre.sessions.rc_file import RcReading, snapshot
 from nacre.sessions.shell_loop import GUARDED, MOST_TURNS
-from nacre.sessions.state_safety import command_words
-from nacre.sessions.turn import Fate, Scope, Turn
+from nacre.sessions.turn import Fate, Turn
+from nacre.sessions.turn_spec import TurnSpec, turn_spec
 from nacre.warden_client.path_query import UnansweredError
 
 # How long a shell that is to be ended may take to write its state down; it takes a fraction of one.
@@ -104,8 +103,8 @@ class Session:
         """What can be said of the checkpoint, should it be needed."""
         self._debug = ""
         """The DEBUG trap of scripts, which the shell has only while it runs one."""
-        self._scope = Scope()
-        """That of the last turn."""
+        self._spec = TurnSpec("")
+        """The last turn."""
         self._code = 0
         """Its exit code."""
         self._dumping = False
@@ -172,36 +171,19 @@ class Session:
         except BaseException:
             self._pass_on()
             raise
-        self._scope = self._make_scope(command, env, here=here, stays=stays, lingers=lingers)
+        self._spec = turn_spec(
+            command,
+            self._checkpoint,
+            cwd=self.cwd,
+            env=env,
+            here=here,
+            stays=stays,
+            previous=self._code,
+            debug=self._debug,
+        )
         notice = "; ".join(self._notices) or None
         self._notices = []
-        return SessionBackend(self, shell, self._scope, command, notice)
-
-    def _make_scope(
-        self, command: Command, env: Mapping[str, str] | None, *, here: bool, stays: bool, lingers: bool
-    ) -> Scope:
-        state = self._checkpoint
-        enter = None if here or command.cwd == self.cwd else command.cwd
-        back = None if enter is None or stays else self.cwd
-        quiet = self._is_quiet(command) and (enter is None or back is not None)
-        before = "" if back is None or state is None else state.directory_before
-        use = TrapUse() if quiet else trap_use(command.script, state)
-        watched = not (quiet or use.lists_traps)
-        return Scope(
-            env=env,
-            enter=enter,
-            back=back,
-            before=before,
-            last=self._code,
-            debug=self._debug,
-            watched=watched,
-            traps=use.exit_traps if watched and not use.shows_commands else (),
-            quiet=quiet,
-            lingers=lingers,
-            guarded=bool(command.prologue),
-            stages=not use.shows_lines,
-            traced="BASH_XTRACEFD" in command.script or (state is not None and state.traces_elsewhere),
-        )
+        return SessionBackend(self, shell, self._spec, command, notice, lingers=lingers)
 
     async def _take_turn(self, label: Callable[[], str], limit: float | None) -> None:
         if self._running is not None:
@@ -359,7 +341,7 @@ class Session:
         if frame is not None and frame.codes:
             self._code = frame.codes[0]
         if fate == "waits":
-            if not self._scope.quiet:
+            if not self._spec.keeps_state:
                 if frame is not None and frame.cwd:
                     self.cwd = frame.cwd
                     self._debug = frame.action("DEBUG")
@@ -382,18 +364,10 @@ class Session:
         """Told of the exit code of a turn that has cost the shell."""
         self._code = code
 
-    def _is_quiet(self, command: Command) -> bool:
-        """Whether the script can change nothing: its words mean what they say, and nothing is run behind its back."""
-        state = self._checkpoint
-        if state is None or command.prologue or state.traps or self._debug or state.traces_elsewhere:
-            return False
-        words = command_words(command.script)
-        return words is not None and words.isdisjoint(state.names)
-
     def _write_down(self, shell: Shell) -> None:
         """Have the shell write its state down; nobody waits for that."""
         try:
-            shell.tell(shell.texts.dump)
+            shell.tell(shell.loop.dump)
         except OSError:
             # It is gone, which the next turn sees; what the command changed is gone with it.
             self._kept = BEFORE_LAST
@@ -417,12 +391,12 @@ class Session:
         state = read_dump(dump)
         if state is None:
             return False
-        scope, before = self._scope, self._checkpoint
-        if scope.back is not None:
-            state = replace(state, directory=scope.back)
-        if scope.env:
-            state = state.with_variables_of(before, scope.env)
-        if scope.guarded:
+        spec, before = self._spec, self._checkpoint
+        if spec.back is not None:
+            state = replace(state, directory=spec.back)
+        if spec.env:
+            state = state.with_variables_of(before, spec.env)
+        if spec.prologue:
             state = state.with_functions_of(before, GUARDED.split())
         with contextlib.suppress(ValueError):
             self._debug = action_of(debug.decode("utf-8", "surrogateescape"), "DEBUG")
@@ -531,14 +505,17 @@ class SessionBackend:
 
     keeps = True
 
-    def __init__(self, session: Session, shell: Shell, scope: Scope, command: Command, notice: str | None) -> None:
+    def __init__(
+        self, session: Session, shell: Shell, spec: TurnSpec, command: Command, notice: str | None, *, lingers: bool
+    ) -> None:
         """With the command whose turn it is, and what is left of its time."""
         self.notice = notice
         self._command = command
         self._turn: Turn | None = None
         self._session = session
         self._shell = shell
-        self._scope = scope
+        self._spec = spec
+        self._lingers = lingers
 
     @property
     def timeout(self) -> float | None:
@@ -547,7 +524,7 @@ class SessionBackend:
 
     def at_once(self) -> AtOnce | None:
         """Run a script that can change nothing, if it ends at once; else `start` goes on with it."""
-        if not self._scope.quiet or not self._scope.lingers or self._command.side:
+        if not self._spec.keeps_state or not self._lingers or self._command.side:
             return None
         return self._begin().at_once()
 
@@ -558,7 +535,7 @@ class SessionBackend:
         return turn
 
     def _begin(self) -> Turn:
-        self._turn = Turn(self._session, self._shell, self._command, self._scope)
+        self._turn = Turn(self._session, self._shell, self._command, self._spec, lingers=self._lingers)
         return self._turn
 
     def close(self) -> None:

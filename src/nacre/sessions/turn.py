@@ -12,7 +12,7 @@ import errno
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, Protocol
 
 from nacre.backend import SIDE, AtOnce, Ending, Listener, Survivor
 from nacre.backends.contained_process import ContainedProcess
@@ -23,11 +23,10 @@ from nacre.backends.start_errors import start_error
 from nacre.command import Command
 from nacre.errors import NacreError
 from nacre.sessions.bash_process import Shell
-from nacre.sessions.exit_traps import ExitTrap
 from nacre.sessions.fifo import Fifo
 from nacre.sessions.framing import TurnReport
-from nacre.sessions.shell_loop import NO_DIRECTORY, NO_PIPE, Told, stage_line
-from nacre.sessions.state_safety import is_whole
+from nacre.sessions.shell_loop import NO_DIRECTORY, NO_PIPE
+from nacre.sessions.turn_spec import TurnSpec
 
 Fate = Literal["waits", "left", "kept", "timeout", "stop", "exit", "signal", "spent", "lost"]
 """What became of the shell: it waits for the next turn, or why there is none any more."""
@@ -46,36 +45,6 @@ class Keeper(Protocol):
         """The shell has written its state down."""
 
 
-class Scope(NamedTuple):
-    """What holds for one turn only, and what stays."""
-
-    env: Mapping[str, str] | None = None
-    enter: str | None = None
-    """The directory to go to first."""
-    back: str | None = None
-    """The directory to return to; None stays where the script ends …"""
-    before: str = ""
-    """… and the one before that, for `cd -`, as a word of bash."""
-    last: int = 0
-    """The exit code of the command before."""
-    debug: str = ""
-    """The DEBUG trap of the session."""
-    watched: bool = False
-    """Whether an `exit` in the script is to write the state down …"""
-    traps: tuple[ExitTrap, ...] = ()
-    """… also where the script sets an EXIT trap of its own."""
-    quiet: bool = False
-    """Whether the script is known to leave its shell as it is."""
-    lingers: bool = True
-    """Whether the start waits a moment for the end."""
-    guarded: bool = False
-    """Whether functions of ours are beside the script."""
-    stages: bool = True
-    """Whether its stage codes can be asked for by a line after it."""
-    traced: bool = False
-    """Whether a trace of the script may go to a descriptor of its own."""
-
-
 # What a script left may be about to end: so often it is looked at again before the shell is given up for it.
 LOOKS, LOOK_SECONDS = 4, 0.004
 # Enough of the loop's text to know it by.
@@ -86,12 +55,13 @@ AT_ONCE_BYTES_OF_ANY_KIND = AT_ONCE_BYTES // 3
 
 
 class Turn:
-    def __init__(self, keeper: Keeper, shell: Shell, command: Command, scope: Scope) -> None:
+    def __init__(self, keeper: Keeper, shell: Shell, command: Command, spec: TurnSpec, *, lingers: bool) -> None:
         self._keeper = keeper
         self._shell = shell
         self._command = command
         self._listener: Listener
-        self._scope = scope
+        self._spec = spec
+        self._lingers = lingers
         self._handed_over = False
         self._early: TurnReport | None = None
         """The end of the script, where it came before there was a listener …"""
@@ -143,7 +113,7 @@ class Turn:
         self._listener = listener
         if not self._handed_over:
             self._hand_over()
-            if self._scope.lingers and self._shell.linger(LINGER_MILLISECONDS):
+            if self._lingers and self._shell.linger(LINGER_MILLISECONDS):
                 self._look()
         elif self._early is not None:
             if self._read:
@@ -154,28 +124,8 @@ class Turn:
 
     def _hand_over(self) -> None:
         self._handed_over = True
-        command, scope = self._command, self._scope
-        stages = command.stages and scope.stages and is_whole(command.script)
-        script = self._shell.texts.with_watch(command.script, scope.traps, switched=self._shell.switched)
-        if stages:
-            script += stage_line(traced=scope.traced)
-        told = Told(
-            env=scope.env or None,
-            enter=scope.enter,
-            back=scope.back,
-            before=scope.before,
-            prologue=command.prologue,
-            stages=stages,
-            side=command.side,
-            loud=not scope.quiet,
-            # A child has to be forked for most codes.
-            last=scope.last if "?" in script else 0,
-            debug=scope.debug,
-            watched=scope.watched,
-            traced=scope.traced,
-            switched=self._shell.switched,
-        )
-        self._say(lambda nonce: self._shell.texts.turn(nonce, script, told))
+        shell = self._shell
+        self._say(lambda nonce: shell.loop.turn(nonce, self._spec, switched=shell.switched))
 
     def _say(self, text: Callable[[str], str]) -> None:
         try:
@@ -217,10 +167,10 @@ class Turn:
         if self._frame is not None:
             # The EXIT trap has been run: the status stays the script's.
             frame = frame._replace(status=self._frame.status)
-        elif (action := self._shell.texts.own_action(frame.action("EXIT"))) and not frame.spent:
+        elif (action := self._shell.loop.own_exit_action(frame.action("EXIT"))) and not frame.spent:
             self._frame = frame
             code = frame.codes[0] if frame.codes else 0
-            self._say(lambda nonce: self._shell.texts.exit_trap(nonce, action, code, self._shell.switched))
+            self._say(lambda nonce: self._shell.loop.exit_trap(nonce, action, code, switched=self._shell.switched))
             return
         self._ended(frame)
 
@@ -243,7 +193,7 @@ class Turn:
             self._lose()
             return
         code, *stages = frame.codes
-        if frame.spent and not self._scope.quiet and not self._looks:
+        if frame.spent and not self._spec.keeps_state and not self._looks:
             self._keeper.remember(self._shell)
         if self._shell.is_alone(frame.last):
             if frame.spent:
@@ -295,7 +245,7 @@ class Turn:
             self._leave()
             return
         shell.given.add(mark)
-        self._say(lambda nonce: shell.texts.switch(nonce, fifo.path))
+        self._say(lambda nonce: shell.loop.switch(nonce, fifo.path))
 
     def _switched(self, fifo: Fifo, frame: TurnReport) -> None:
         """The shell writes to another pipe from now on: it goes on, and the turn is one whose shell has exited."""
@@ -321,7 +271,7 @@ class Turn:
         assert self._frame is not None
         code = self._frame.codes[0]
         self._leaving = True
-        self._say(lambda nonce: self._shell.texts.leave(nonce, code))
+        self._say(lambda nonce: self._shell.loop.leave(nonce, code))
 
     def _with_facts(self, ending: Ending) -> Ending:
         """The ending with what the shell said of the script."""
@@ -401,7 +351,7 @@ class Turn:
 
     def _named(self, survivor: Survivor) -> Survivor:
         """A part of the script that runs in the background by itself shows our text as its own: it is the script's."""
-        if not survivor.argv or not survivor.argv[-1].startswith(self._shell.texts.driver[:DRIVER_SHOWN]):
+        if not survivor.argv or not survivor.argv[-1].startswith(self._shell.loop.driver[:DRIVER_SHOWN]):
             return survivor
         return replace(survivor, argv=(os.path.basename(self._command.shell), "-c", self._command.script))
 
