@@ -8,12 +8,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from nacre.guard.interpret.alphabet import OUTSIDE, PWD, UNKNOWN, is_opaque, plain, settled
-from nacre.guard.interpret.dataflow import MAX_ALTERNATIVES, Alternatives
+from nacre.guard.interpret.scope import MAX_ALTERNATIVES, Alternatives
 from nacre.guard.interpret.words import expand_tilde
 from nacre.guard.programs.outputs import echo, printf
 
 if TYPE_CHECKING:
-    from nacre.guard.interpret.walk import Call, Walk
+    from nacre.guard.interpret.invocation import Call
+    from nacre.guard.interpret.walk import Walk
 
     Builtin: TypeAlias = Callable[[Walk, tuple[str, ...], Call], str]
 

@@ -12,7 +12,9 @@ from nacre.bash.tree import UnreadableError
 from nacre.bash.word_table import names
 from nacre.guard.interpret import builtins as shell_builtins
 from nacre.guard.interpret.alphabet import NETWORK, OUTSIDE, UNKNOWN, is_opaque, plain
-from nacre.guard.interpret.invocation import Invocation
+from nacre.guard.interpret.definitions import take_over
+from nacre.guard.interpret.effects import write_file
+from nacre.guard.interpret.invocation import Call, Invocation
 from nacre.guard.interpret.patterns import matches
 from nacre.guard.interpret.words import is_unset
 from nacre.guard.programs.git_words import aliased, git_call, inner_scripts, stored_alias
@@ -23,7 +25,7 @@ from nacre.guard.programs.shells import INTERPRETERS, SHELLS, shell_call
 from nacre.guard.programs.wrappers import unwrap
 
 if TYPE_CHECKING:
-    from nacre.guard.interpret.walk import Call, Walk
+    from nacre.guard.interpret.walk import Walk
 
 # Programs worth looking for behind a program we do not know.
 _SOUGHT: Final = frozenset(("rm", "git")) | SHELLS
@@ -51,7 +53,7 @@ _LOOKUPS: Final[dict[str, Lookup]] = {
 }
 
 
-def execute(walk: "Walk", argv: tuple[str, ...], call: "Call", *, lookup: Lookup = "all") -> str:
+def execute(walk: "Walk", argv: tuple[str, ...], call: Call, *, lookup: Lookup = "all") -> str:
     """Record a command and all it would run; give what it would print."""
     if len(argv) > 1 and is_unset(argv[0]):
         # `$SUDO rm x`: with the variable unset the next word is the program.
@@ -62,13 +64,15 @@ def execute(walk: "Walk", argv: tuple[str, ...], call: "Call", *, lookup: Lookup
     name = plain(argv[0]).replace(OUTSIDE, "")
     scope = walk.scope
     if walk.state is not None and name not in walk.taken:
-        walk.take_over(name)
+        take_over(walk, name)
     if "/" in name and any(char in argv[0] for char in "*?["):
         # `/bin/r?`: the glob would be replaced by the programs it finds.
         for known in (known for known in _SOUGHT if matches(basename(argv[0]), known)):
             execute(walk, (known, *argv[1:]), call, lookup="programs")
     if lookup == "all" and name in scope.functions:
-        return walk.call_function(name, argv, call)
+        output = walk.call_function(name, argv, call)
+        if name not in scope.inherited:
+            return output
     program = scope.files.get("\0program:" + name)
     if program is not None:
         argv, name = (program, *argv[1:]), program
@@ -126,23 +130,27 @@ def _listed_paths(walk: "Walk", argv: tuple[str, ...]) -> str | None:
     return None if option is None else walk.scope.file(option.group(1))
 
 
-def _deeper(call: "Call", name: str) -> "Call":
+def _deeper(call: Call, name: str) -> Call:
     if len(call.via) >= 8:
         raise UnreadableError("more than 8 commands inside commands")
     return replace(call, via=(*call.via, name))
 
 
-def _shell(walk: "Walk", argv: tuple[str, ...], script: str | None, call: "Call") -> str:
+def _shell(walk: "Walk", argv: tuple[str, ...], script: str | None, call: Call) -> str:
     shell = shell_call(argv)
     if shell is None or script is None:
         return UNKNOWN
     inner = _deeper(call, basename(argv[0]))
     if shell.source == "stdin":
         inner = replace(inner, stdin=None)
-    return walk.run_text(script, inner, wrapper=shell.name, isolated=True, positional=shell.arguments)
+    outer = walk.scope.inherited
+    walk.scope.inherited = frozenset(walk.scope.functions)
+    printed = walk.run_text(script, inner, wrapper=shell.name, isolated=True, positional=shell.arguments)
+    walk.scope.inherited = outer
+    return printed
 
 
-def _before(walk: "Walk", base: str, argv: tuple[str, ...], call: "Call") -> None:
+def _before(walk: "Walk", base: str, argv: tuple[str, ...], call: Call) -> None:
     """The texts that a program takes from its variables and start-up files and hands to a shell."""
     outer = walk.scope.variables
     given = {name: value for name in outer.keys() & _SHELL_VARIABLES if isinstance(value := outer[name][0], str)}
@@ -160,7 +168,7 @@ def _before(walk: "Walk", base: str, argv: tuple[str, ...], call: "Call") -> Non
     walk.scope.variables = outer
 
 
-def _wrapped(walk: "Walk", argv: tuple[str, ...], inner: Inner, call: "Call") -> str:
+def _wrapped(walk: "Walk", argv: tuple[str, ...], inner: Inner, call: Call) -> str:
     name = basename(argv[0])
     deeper = _deeper(call, name)
     assigned = tuple((plain(word).partition("=")[0], plain(word).partition("=")[2]) for word in inner.assignments)
@@ -221,7 +229,7 @@ def _arguments(text: str, separator: str | None) -> list[str]:
     return [word for word in text.removesuffix("\n").split(separator) if word]
 
 
-def _git(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
+def _git(walk: "Walk", argv: tuple[str, ...], call: Call) -> str:
     git = git_call(argv, call.environment)
     if git is None:
         return UNKNOWN
@@ -249,12 +257,12 @@ def _git(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
     return UNKNOWN if printed is None else printed
 
 
-def _side_effects(walk: "Walk", base: str, argv: tuple[str, ...], call: "Call") -> None:
+def _side_effects(walk: "Walk", base: str, argv: tuple[str, ...], call: Call) -> None:
     """Files and programs that the script makes for itself."""
     operands = [plain(word) for word in argv[1:] if not word.startswith("-")]
     if base == "tee" and call.stdin is not None:
         for path in operands:
-            walk.write_file(path, call.stdin, append="-a" in argv)
+            write_file(walk, path, call.stdin, append="-a" in argv)
     elif base in ("cp", "ln", "mv", "install") and len(operands) == 2:
         source, target = operands
         if base == "ln":
@@ -270,7 +278,7 @@ def _side_effects(walk: "Walk", base: str, argv: tuple[str, ...], call: "Call") 
             walk.scope.keep_file(path, NETWORK)
 
 
-def _behind_unknown(walk: "Walk", argv: tuple[str, ...], call: "Call") -> None:
+def _behind_unknown(walk: "Walk", argv: tuple[str, ...], call: Call) -> None:
     """A program we do not know may be a wrapper: look for a command among its words."""
     for index, word in enumerate(argv[1:], 1):
         if basename(word) in _SOUGHT and index + 1 < len(argv):

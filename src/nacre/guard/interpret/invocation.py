@@ -10,6 +10,18 @@ from nacre.guard.interpret.alphabet import plain, show
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """How one simple command is called: the facts that all its argument lists share."""
+
+    span: tuple[int, int]
+    stdin: str | None = None
+    upstream: tuple[str, ...] = ()
+    targets: tuple[tuple[str, str], ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
+    via: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Invocation:
     """One program that would be started, with its words in the alphabet of values."""
 
@@ -47,7 +59,7 @@ def flags(invocation: Invocation) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ScriptReading:
     """The result of reading a script."""
 
     invocations: tuple[Invocation, ...]

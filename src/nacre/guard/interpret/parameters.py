@@ -10,7 +10,7 @@ from nacre.bash.backslashes import decode
 from nacre.bash.tree import Parameter, Word
 from nacre.guard.interpret import patterns
 from nacre.guard.interpret.alphabet import HERE, HOME, OUTSIDE, PWD, UNKNOWN, is_known, is_opaque, plain
-from nacre.guard.interpret.dataflow import MAX_ALTERNATIVES, Scope, Value
+from nacre.guard.interpret.scope import MAX_ALTERNATIVES, ScriptScope, Value
 
 if TYPE_CHECKING:
     from nacre.guard.interpret.words import Runner
@@ -50,7 +50,7 @@ def _operand_texts(word: Word | None, runner: "Runner") -> list[str]:
     return expand_text(word, runner)
 
 
-def _stored(name: str, index: str | None, scope: Scope) -> tuple[list[Value], bool]:
+def _stored(name: str, index: str | None, scope: ScriptScope) -> tuple[list[Value], bool]:
     if name in _LISTS:
         return list(scope.positional), name == "@"
     if name == "#":
@@ -98,7 +98,7 @@ def _item(array: tuple[str, ...], index: str | None) -> str:
         return UNKNOWN
 
 
-def _indirect(part: Parameter, values: list[Value], scope: Scope) -> tuple[list[Value], bool]:
+def _indirect(part: Parameter, values: list[Value], scope: ScriptScope) -> tuple[list[Value], bool]:
     found: list[Value] = []
     for value in values:
         if isinstance(value, str) and value and is_known(value):

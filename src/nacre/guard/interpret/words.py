@@ -10,8 +10,8 @@ from nacre.bash.budget import TimeBudget
 from nacre.bash.tree import Arithmetic, Open, Parameter, Part, Program, Substitution, Text, UnreadableError, Word
 from nacre.guard.interpret.alphabet import HOME, OUTSIDE, PWD, UNKNOWN, plain, revived, shield, shield_tilde
 from nacre.guard.interpret.braces import expand_braces, has_braces
-from nacre.guard.interpret.dataflow import MAX_ALTERNATIVES, Scope, Value
 from nacre.guard.interpret.parameters import parameter_values
+from nacre.guard.interpret.scope import MAX_ALTERNATIVES, ScriptScope, Value
 
 Fields: TypeAlias = tuple[str, ...]
 _Partial: TypeAlias = tuple[Fields, str | None]
@@ -26,7 +26,7 @@ DEFAULT_IFS: Final = " \t\n"
 class Runner(Protocol):
     """What words need from whoever walks the script."""
 
-    scope: Scope
+    scope: ScriptScope
     budget: TimeBudget
 
     def substitute(self, program: Program) -> str:

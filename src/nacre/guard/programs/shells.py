@@ -26,7 +26,7 @@ _VALUE_OPTIONS: Final = frozenset(("--rcfile", "--init-file", "-o", "+o", "-O", 
 
 
 @dataclass(frozen=True, slots=True)
-class ShellCall:
+class ShellStart:
     """How a shell was started."""
 
     source: Literal["text", "file", "stdin"]
@@ -38,7 +38,7 @@ class ShellCall:
     """What it sees as $0."""
 
 
-def shell_call(argv: tuple[str, ...]) -> ShellCall | None:
+def shell_call(argv: tuple[str, ...]) -> ShellStart | None:
     """Where this shell reads its script from; None when it reads none (`bash --version`)."""
     words = [plain(word) for word in argv]
     index, wants_text, wants_stdin = 1, False, False
@@ -52,13 +52,13 @@ def shell_call(argv: tuple[str, ...]) -> ShellCall | None:
             return None
         if word.lower() in ("--command", "-command") or word.startswith("--command="):
             if "=" in word:
-                return ShellCall("text", word.partition("=")[2], tuple(argv[index + 1 :]))
+                return ShellStart("text", word.partition("=")[2], tuple(argv[index + 1 :]))
             wants_text = True
         elif word in _VALUE_OPTIONS:
             index += 1
         elif re.match(r"-[a-z]*c\S*\s", word):
             # `-c'script'` is an error to every shell; it is judged as what was meant.
-            return ShellCall("text", word.partition("c")[2], tuple(argv[index + 1 :]))
+            return ShellStart("text", word.partition("c")[2], tuple(argv[index + 1 :]))
         elif re.fullmatch(r"-[A-Za-z]+", word):
             if may_only_read and "n" in word and not any(re.fullmatch(r"\+\w*n\w*", other) for other in words):
                 return None
@@ -73,11 +73,13 @@ def shell_call(argv: tuple[str, ...]) -> ShellCall | None:
     rest = argv[index:]
     if wants_text:
         return (
-            ShellCall("text", plain(rest[0]), tuple(rest[2:]), plain(rest[1]) if rest[1:] else "bash") if rest else None
+            ShellStart("text", plain(rest[0]), tuple(rest[2:]), plain(rest[1]) if rest[1:] else "bash")
+            if rest
+            else None
         )
     if wants_stdin or not rest:
-        return ShellCall("stdin", "", tuple(rest))
+        return ShellStart("stdin", "", tuple(rest))
     path = plain(rest[0])
     if path in ("/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"):
-        return ShellCall("stdin", "", tuple(rest[1:]))
-    return ShellCall("file", path, tuple(rest[1:]))
+        return ShellStart("stdin", "", tuple(rest[1:]))
+    return ShellStart("file", path, tuple(rest[1:]))

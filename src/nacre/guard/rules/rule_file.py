@@ -18,7 +18,7 @@ import tomllib
 from dataclasses import dataclass
 from typing import Final, cast
 
-from nacre.guard.interpret.invocation import Invocation, Reading
+from nacre.guard.interpret.invocation import Invocation, ScriptReading
 from nacre.guard.interpret.walk import read_script
 from nacre.guard.rules.command_words import covers
 from nacre.guard.verdict import ALLOWED, Decision, Verdict, strictest
@@ -143,7 +143,7 @@ def covers_command(rule: Rule, command: str) -> bool:
     return any(rule.covers(invocation.argv) for invocation in read_script(command).invocations)
 
 
-def rules_verdict(rules: tuple[Rule, ...], reading: Reading) -> Verdict:
+def rules_verdict(rules: tuple[Rule, ...], reading: ScriptReading) -> Verdict:
     """The strictest verdict of the user's rules over all commands of a script."""
     return strictest([_for_one(rules, invocation) for invocation in reading.invocations] or [ALLOWED])
 

@@ -1,6 +1,6 @@
 """What a script is known to have set: variables, functions, aliases, files it wrote, its directory.
 
-Invariant: a variable maps to every value it may have at this point. Code that may not run adds to the alternatives
+A variable maps to every value it may have at this point. Code that may not run adds to the alternatives
 (`merge`), code that does run replaces them. A name that is absent has the value the environment gives it.
 """
 
@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from nacre.bash.tree import Program
 from nacre.bash.word_table import names
-from nacre.guard.interpret.alphabet import HOME, OUTSIDE, PWD, UNKNOWN, is_opaque, plain
+from nacre.guard.interpret.alphabet import HOME, OUTSIDE, PWD, TOPLEVEL, UNKNOWN, is_opaque, plain
 
 Value: TypeAlias = str | tuple[str, ...]
 """A scalar, or an array."""
@@ -42,7 +42,7 @@ class Function:
 
 
 @dataclass(slots=True)
-class Scope:
+class ScriptScope:
     """Everything the script has set so far."""
 
     variables: dict[str, Alternatives] = field(default_factory=dict)
@@ -50,29 +50,37 @@ class Scope:
     aliases: dict[str, str] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     git_aliases: dict[str, str] = field(default_factory=dict)
-    positional: Alternatives = ((OUTSIDE,),)
-    directory: str = ""
-    """Where the script has gone with `cd`; empty for where it began."""
     references: dict[str, str] = field(default_factory=dict)
     """Names that stand for other names (`declare -n`)."""
     links: dict[str, str] = field(default_factory=dict)
     """Symbolic links that the script makes."""
+    positional: Alternatives = ((OUTSIDE,),)
+    directory: str = ""
+    """Where the script has gone with `cd`; empty for where it began."""
     environment: dict[str, str] = field(default_factory=dict)
     """What the caller says the environment holds."""
+    inherited: frozenset[str] = frozenset()
+    """Functions of the parent shell; in a child shell their names may mean programs."""
 
-    def copy(self) -> "Scope":
-        return Scope(
+    def copy(self) -> "ScriptScope":
+        return ScriptScope(
             dict(self.variables),
             dict(self.functions),
             dict(self.aliases),
             dict(self.files),
             dict(self.git_aliases),
-            self.positional,
-            self.directory,
             dict(self.references),
             dict(self.links),
+            self.positional,
+            self.directory,
             self.environment,
+            self.inherited,
         )
+
+    def define(self, name: str, body: Function) -> None:
+        """Define a function."""
+        self.functions[name] = (body,)
+        self.inherited -= {name}
 
     def lookup(self, name: str) -> Alternatives:
         """The values a variable may have."""
@@ -96,7 +104,7 @@ class Scope:
         path = plain(self.linked(path + "/"))[:-1] or "/"
         before = self.lookup("OLDPWD")[0] if path == "-" else path
         path = before if isinstance(before, str) else UNKNOWN
-        if is_opaque(path) or path.startswith(("-", "+")):
+        if is_opaque(path.replace(TOPLEVEL, "")) or path.startswith(("-", "+")):
             self.directory = UNKNOWN
         elif path.startswith("/") or not path.isascii() or not self.directory:
             self.directory = path
@@ -135,7 +143,7 @@ def _joined(first: Value, second: Value) -> Value:
     return tuple(item for item in (*left, *right))
 
 
-def merge(scopes: list[Scope]) -> Scope:
+def merge(scopes: list[ScriptScope]) -> ScriptScope:
     """The scope after one of several ways was taken, we do not know which."""
     first, *others = scopes
     merged = first.copy()
