@@ -36,6 +36,8 @@ cd .. && rm -rf "$OLDPWD"
 cd ..; rm -rf "${OLDPWD##*/}"
 cd /tmp; cd -; rm -rf ../project
 cd ../..; rm -rf u
+cd $(git rev-parse --show-toplevel)/..; rm -rf project
+cd "$(git rev-parse --show-toplevel)" && cd .. && rm -rf project
 builtin cd / && command rm -rf etc
 rm -rf "$PWD"
 """
@@ -88,6 +90,8 @@ echo / | awk '{print "rm -rf " $1}' | sh
 echo 'rm -rf /' | perl -pe 1 | bash
 echo 'rm -rf /' | python3 -c 'import sys; print(sys.stdin.read())' | sh
 echo 'rm -rf /' | jq -Rr . | fmt | sh
+jq -n -r '"rm -rf /"' | sh
+jq -nr '"rm -rf " + "/"' | bash
 bash -c "$(echo 'rm -rf /' | fmt)"
 eval "$(fmt <<< 'rm -rf /')"
 source <(fmt <<< 'rm -rf /')
@@ -152,6 +156,11 @@ rm -rf build/"${PWD##*/}"
 rm -rf ~/project/node_modules
 rm -rf /home/u/project/dist
 cd .. && rm -rf other
+cd $(git rev-parse --show-toplevel)/..; rm -rf other
+cd "$(git rev-parse --show-toplevel)" && rm -rf build
+cd "$(git rev-parse --show-toplevel)/web" && rm -rf dist
+jq -n '{a: 1}' > out.json
+jq -r .commands config.json | sh
 cd /tmp && rm -rf project
 cd build && rm -rf out
 (cd sub && rm -rf node_modules)

@@ -155,6 +155,16 @@ def test_many_definitions_that_are_not_named_cost_nothing() -> None:
     assert review("f7", state=state).rule == "no_dangerous_rm"
 
 
+@pytest.mark.parametrize("command", ['bash -c "rm -rf .git"', "sudo sh -c 'rm -rf .git'", "echo rm -rf .git | bash"])
+def test_a_function_does_not_hide_a_program_from_a_child_shell(command: str) -> None:
+    assert judged('rm() { echo "not removed: $*"; }', command).rule == "no_dangerous_rm"
+    assert runtime_guard('bash -c "rm -rf $PWD/.gi*"', known("rm() { :; }")) is not None
+
+
+def test_an_exported_function_is_followed_in_a_child_shell() -> None:
+    assert judged("clean() { rm -rf /; }; export -f clean", "bash -c clean").rule == "no_dangerous_rm"
+
+
 def test_a_definition_that_names_itself_ends() -> None:
     state = known('a=a; f() { f "$a"; }; alias x=y y=x')
     assert review('f "$a"; x', state=state).decision == "allow"

@@ -11,8 +11,8 @@ from typing import Final, Literal, TypeAlias
 
 from nacre.bash.budget import DEFAULT_SECONDS, TimeBudget
 from nacre.bash.tree import UnreadableError
-from nacre.guard.interpret.alphabet import HERE, HOME, PWD, clean, is_opaque
-from nacre.guard.interpret.invocation import Invocation, Reading
+from nacre.guard.interpret.alphabet import HERE, HOME, PWD, TOPLEVEL, clean, is_opaque
+from nacre.guard.interpret.invocation import Invocation, ScriptReading
 from nacre.guard.interpret.shell_state import ShellState
 from nacre.guard.interpret.walk import read_script
 from nacre.guard.prefilter import needs_review
@@ -47,14 +47,14 @@ class Surroundings:
     def placed(self, invocation: Invocation) -> Invocation:
         """The invocation with literal paths to here and home written as what they are."""
         argv = tuple(self._placed_word(word) for word in invocation.argv)
-        if not is_opaque(invocation.directory):
+        # The top of the work tree is usually where the command runs.
+        directory = invocation.directory.replace(TOPLEVEL, PWD)
+        if not is_opaque(directory):
             # `../project` may be here.
-            argv = tuple(
-                PWD if ".." in word and self._whole(word, invocation.directory) == self.cwd else word for word in argv
-            )
+            argv = tuple(PWD if ".." in word and self._whole(word, directory) == self.cwd else word for word in argv)
         resolved = argv[1:]
-        if argv and basename(argv[0]) in removal.PROGRAMS and not is_opaque(invocation.directory):
-            resolved = tuple(self._placed_word(self._whole(word, invocation.directory)) for word in argv[1:])
+        if argv and basename(argv[0]) in removal.PROGRAMS and not is_opaque(directory):
+            resolved = tuple(self._placed_word(self._whole(word, directory)) for word in argv[1:])
         if argv == invocation.argv and resolved == argv[1:]:
             return invocation
         return replace(invocation, argv=argv, resolved=resolved)
@@ -162,7 +162,7 @@ def _judge(command: str, policy: Policy, surroundings: Surroundings, budget: Tim
     return strictest([rules_verdict(policy.rules, reading), asked]) if policy.rules else asked
 
 
-def built_in_verdict(reading: Reading) -> Verdict | None:
+def built_in_verdict(reading: ScriptReading) -> Verdict | None:
     """The first denial by one of the three rules that always hold."""
     for invocation in reading.invocations:
         if not concerned(invocation):
@@ -182,7 +182,7 @@ def concerned(invocation: Invocation) -> bool:
     return not name.isascii() or any(program in name for program in _PROGRAMS)
 
 
-def _extended_verdict(reading: Reading, budget: TimeBudget) -> Verdict | None:
+def _extended_verdict(reading: ScriptReading, budget: TimeBudget) -> Verdict | None:
     if reading.recursive_functions and reading.background:
         return _extended(
             "a function starts itself in the background without end", (0, 0), reading.recursive_functions[0]

@@ -162,6 +162,13 @@ def _interpreter(words: Argv) -> str | None:
     return "\n".join(text for _, text in found) + "\n" if found else None
 
 
+def _jq(words: Argv) -> str | None:
+    """The literals of a jq without input, joined as `+` joins them."""
+    alone = any(re.fullmatch(r"-[a-zA-Z]*n[a-zA-Z]*|--null-input", word) for word in words)
+    found = re.findall(r'"((?:[^"\\]|\\.)*)"', " ".join(words)) if alone else []
+    return "".join(found) + "\n" if found else None
+
+
 def _awk(words: Argv, stdin: str | None) -> str | None:
     """The fields that an awk of one `print` gives, else the literals it prints."""
     separator = None
@@ -275,6 +282,7 @@ _PRINTERS: Final[dict[str, Callable[[Argv], str | None]]] = {
     "dirname": _dirname,
     "basename": _basename,
     "yes": _yes,
+    "jq": _jq,
     **dict.fromkeys(("docker", "podman", "nerdctl"), _containers),
     **dict.fromkeys(("kubectl", "oc"), _kubectl),
     **dict.fromkeys(("redis-cli", "valkey-cli", "keydb-cli"), _redis),
