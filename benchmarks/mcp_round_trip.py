@@ -1,6 +1,6 @@
 """`python -m benchmarks.mcp_round_trip`: what `nacre mcp` adds to a call over stdio, above the library in the same run.
 
-The client is a bare pipe: it writes a line and waits for a line, so that nobody's client is measured. Calls of the
+The client is a bare pipe: it writes a line and waits for a line, so that no client library is measured. Calls of the
 library and of the server alternate, and each figure is a median of its own.
 """
 

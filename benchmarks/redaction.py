@@ -85,7 +85,7 @@ def measure(title: str, secrets: dict[str, str], source: random.Random) -> bool:
 
         speed = megabytes_per_second(four_chunks, 4 * len(text))
         plain = megabytes_per_second(partial(alternation.sub, b"", text), len(text), 2)
-        # Marked texts cannot come from anyone who does not know the values; they are shown, not promised.
+        # Only a program that knows the values can write the marked texts; their speed is shown, not promised.
         met = met and (speed >= PROMISED or name.endswith(("*", "+")))
         print(f"  {name:<26} {speed:6.0f} MB/s   (re alone {plain:4.0f})")
         if name == "log":

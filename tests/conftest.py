@@ -65,7 +65,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     state = tmp_path / "nacre-home"
     monkeypatch.setenv("NACRE_HOME", str(state))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    # Nor does the rc of whoever runs the tests: here by its name, in programs that a test starts by the setting.
+    # The rc of the user who runs the tests is not read either: here by its name, in programs of a test by the setting.
     monkeypatch.setattr("nacre.sessions.rc_file.RC_NAME", ".bashrc-of-a-test")
     monkeypatch.setenv("NACRE_SNAPSHOT", "false")
     return state

@@ -54,7 +54,7 @@ async def check_cancel(ask: Ask, directory: Path) -> None:
     fifo = directory / "fifo"
     os.mkfifo(fifo)
     begun = asyncio.Event()
-    # Open for both, so that opening waits for nobody: a run that fails before the command must fail the test.
+    # Open for both, so that opening does not wait: a run that fails before the command must fail the test.
     reading = os.open(fifo, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
     asyncio.get_running_loop().add_reader(reading, begun.set)
     try:
