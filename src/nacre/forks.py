@@ -57,16 +57,12 @@ def hold(holder: Holder) -> None:
 
 def check() -> None:
     """Drop what is not ours any more; call it before a descriptor is used that was opened for an earlier call."""
-    global _pid
-    if _sentinel < 0:
-        _open_sentinel()
-    elif not is_same(_sentinel, _identity):
-        _drop_all(close=False)
-        _open_sentinel()
-    elif os.getpid() != _pid:
+    if os.getpid() != _pid:
         # A fork that Python did not make ran no hook.
         _in_child()
-    _pid = os.getpid()
+    if not is_same(_sentinel, _identity):
+        with held_off:
+            _renew_sentinel()
 
 
 def is_same(fd: int, identity: tuple[int, int]) -> bool:
@@ -94,13 +90,20 @@ def close() -> None:
         os.close(fd)
 
 
-def _open_sentinel() -> None:
+def _renew_sentinel() -> None:
+    """Open the sentinel; where the host has closed an earlier one, drop what was open with it."""
     global _sentinel, _identity
+    if is_same(_sentinel, _identity):
+        return  # another thread was first
+    if _sentinel >= 0:
+        _drop_all(close=False)
     # An end of a pipe: every pipe has an inode of its own, on every system.
-    _sentinel, other = os.pipe()
+    fd, other = os.pipe()
     os.close(other)
-    state = os.fstat(_sentinel)
+    state = os.fstat(fd)
+    # In this order: a thread that sees the new number must not compare it with the old identity.
     _identity = (state.st_dev, state.st_ino)
+    _sentinel = fd
 
 
 def _drop_all(*, close: bool) -> None:
