@@ -57,7 +57,7 @@ fuzz: setup      ## fuzz every target: make fuzz SECONDS=60 (for each)
 	  || { echo "atheris cannot be installed here; nothing was fuzzed" >&2; exit 0; }; \
 	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS)
 	@# New examples may show an old fault, which is for a developer to look into and must not fail CI.
-	@test -n "$(CI)" || NACRE_TEST_EXPLORE=yes $(BIN)/python -m pytest -q tests/properties
+	@test -n "$(CI)" || NACRE_TEST_EXPLORE=yes $(BIN)/python -m pytest -q -n auto --maxprocesses 4 -m hypothesis
 
 bench: setup     ## measure nacre, the floors and the installed peers: make bench BENCH=--quick
 	@$(BIN)/python -m benchmarks $(BENCH)
