@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from nacre import forks
-from nacre.backends.hub import forget_hubs
 from nacre.backends.spare_shells import spares
 from nacre.engine.engine import forget_engines
 from nacre.warden import children
@@ -81,7 +80,6 @@ def no_leaks(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     yield
     spares.close()
     forks.close()
-    forget_hubs()
     warden.close()
     forget_engines()
     left = _wait_for_no_children()

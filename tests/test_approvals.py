@@ -136,7 +136,8 @@ async def test_the_wait_for_an_answer_counts_towards_the_timeout(tmp_path: Path,
         jobs=JobSettings(async_enabled=False), policy=PolicySettings(rules_file=str(tmp_path / "rules.toml"))
     )
     engine = Engine(settings, str(home), approver=later)
-    planned = await engine.prepare(ShellRequest(command="touch x", timeout=300.0), PROFILE, cwd=str(tmp_path))
+    planned = engine.planner.plan(ShellRequest(command="touch x", timeout=300.0), PROFILE, cwd=str(tmp_path))
+    planned = await engine.planner.review(planned, PROFILE)
     assert planned.limit == 300
     assert planned.command.timeout is not None
     assert 0 < planned.command.timeout <= 300 - waited

@@ -224,7 +224,7 @@ def test_an_error_that_passes_several_frames_is_one_entry(home: Path) -> None:
     engine = Engine(Settings(), str(home))
     error = NacreError("no")
     for _ in range(3):
-        engine.log_refusal("workspace", "true", "/", error)
+        engine.log.add_refusal("workspace", "true", "/", error)
     engine.close()
     assert len(list(audit.entries(home))) == 1
 

@@ -13,8 +13,10 @@ from dataclasses import replace
 from typing import Any, Self, TypeVar
 
 from nacre import config
-from nacre.engine import engine as engines
-from nacre.engine.capture import Passthrough
+from nacre.engine.capture import NO_OBSERVERS, Observers, Passthrough
+from nacre.engine.engine import Engine, from_environment
+from nacre.engine.execute import run_to_end
+from nacre.environment.process_env import environment
 from nacre.errors import BackendUnavailableError
 from nacre.output.decode import CHARACTER_BYTES
 from nacre.output.view import HEAD_BYTES, INLINE_BYTES, TAIL_BYTES, head_and_tail
@@ -79,21 +81,27 @@ async def run_with(
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
     settings: Settings | None = None,
-    passthrough: Passthrough | None = None,
+    observers: Observers = NO_OBSERVERS,
 ) -> ShellResult:
     """Run a command with a profile of the caller's choice."""
     if timeout is not None or env is not None or not isinstance(command, str):
         check_call(command, timeout=timeout, env=env)
     directory = config.absolute(cwd) if cwd is not None else config.working_directory()
-    engine = engines.from_environment(settings=settings)
-    if env is None and not engine.settings.notices:
-        planned = await engine.plan_again(command, timeout, profile, cwd=directory)
-        return await engine.run_planned(planned, profile, passthrough=passthrough)
-    limit = engine.settings.execution.timeout_seconds if timeout is None else timeout
-    check_call(command)
-    request = engine.with_settings_notices(ShellRequest(command=command, timeout=limit, env=env), _STATELESS)
-    result = await engine.run(request, profile, cwd=directory, passthrough=passthrough)
-    engine.settings_notices_told(_STATELESS)
+    environ = environment()
+    engine = from_environment(settings=settings, environ=environ)
+    planner, notices = engine.planner, engine.notices
+    key = (profile, command, timeout, directory, environ.generation)
+    planned = planner.known.get(key) if env is None else None
+    if planned is None:
+        check_call(command)
+        limit = engine.settings.execution.timeout_seconds if timeout is None else timeout
+        request = notices.add(ShellRequest(command=command, timeout=limit, env=env), _STATELESS)
+        planned = await planner.review(planner.plan(request, profile, cwd=directory), profile)
+        if env is None and planner.decides_alone and not notices.notices:
+            planner.remember(key, planned)
+    result = await run_to_end(engine, planned, profile, observers=observers)
+    if notices.notices:
+        notices.told(_STATELESS)
     return result
 
 
@@ -165,7 +173,7 @@ class Session:
         self._cwd = config.absolute(cwd) if cwd is not None else config.working_directory()
         self._settings = settings
         self._key = f"of program {next(_numbers)}"
-        self._engine: engines.Engine | None = None
+        self._engine: Engine | None = None
         self._ending: weakref.finalize[..., Session] | None = None
         self._inner: sessions.Session | None = None
 
@@ -198,15 +206,19 @@ class Session:
             env: variables for this command alone.
         """
         engine, session = self._enter()
-        if cwd is not None or env is not None or engine.settings.notices:
+        planner = engine.planner
+        plain = cwd is None and env is None and not engine.notices.notices
+        if plain and (timeout is None or type(timeout) is float) and isinstance(command, str):
+            key = (_SESSION_PROFILE, command, timeout, session.cwd, planner.environment.generation)
+            planned = planner.known.get(key)
+            if planned is None:
+                planned = self._plan(engine, command, timeout, session.cwd, None, None)
+                planner.remember(key, planned)
+        else:
             planned = self._plan(engine, command, timeout, session.cwd, cwd, env)
-            result = await engine.run_in(session, planned, _SESSION_PROFILE)
-            engine.settings_notices_told(self._key)
-            return result
-        if timeout is not None or not isinstance(command, str):
-            check_call(command, timeout=timeout)
-        planned = await engine.plan_again(command, timeout, _SESSION_PROFILE, cwd=session.cwd, review=False)
-        return await engine.run_in(session, planned, _SESSION_PROFILE)
+        result = await run_to_end(engine, planned, _SESSION_PROFILE, session=session)
+        engine.notices.told(self._key)
+        return result
 
     async def run_request(self, request: ShellRequest, *, passthrough: Passthrough | None = None) -> ShellResult:
         """Run what a surface has made of a command: what is judged may differ from what is run.
@@ -216,16 +228,16 @@ class Session:
         """
         check_call(request.command, timeout=request.timeout, env=request.env)
         engine, session = self._enter()
-        request = engine.with_settings_notices(request, self._key)
-        planned = engine.plan(request, _SESSION_PROFILE, cwd=session.cwd)
-        result = await engine.run_in(session, planned, _SESSION_PROFILE, passthrough=passthrough)
-        engine.settings_notices_told(self._key)
+        planned = engine.planner.plan(engine.notices.add(request, self._key), _SESSION_PROFILE, cwd=session.cwd)
+        observers = Observers(passthrough=passthrough)
+        result = await run_to_end(engine, planned, _SESSION_PROFILE, observers=observers, session=session)
+        engine.notices.told(self._key)
         return result
 
-    def _enter(self) -> tuple[engines.Engine, sessions.Session]:
+    def _enter(self) -> tuple[Engine, sessions.Session]:
         engine = self._engine
         if engine is None:
-            engine = self._engine = engines.from_environment(settings=self._settings)
+            engine = self._engine = from_environment(settings=self._settings)
             # One that is forgotten without a word takes its shell along.
             self._ending = weakref.finalize(self, engine.end_session, self._key)
             self._ending.atexit = False
@@ -238,7 +250,7 @@ class Session:
 
     def _plan(
         self,
-        engine: engines.Engine,
+        engine: Engine,
         command: str,
         timeout: float | None,
         here: str,
@@ -252,7 +264,7 @@ class Session:
             cwd=None if cwd is None else os.fspath(cwd),
             env=env or None,
         )
-        return engine.plan(engine.with_settings_notices(request, self._key), _SESSION_PROFILE, cwd=here)
+        return engine.planner.plan(engine.notices.add(request, self._key), _SESSION_PROFILE, cwd=here)
 
     async def restart(self) -> None:
         """End the shell and forget its state."""

@@ -6,12 +6,11 @@ Pipes, terminals, sessions, remote hosts are all just sources of these events; n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
-from nacre.command import Command
-from nacre.errors import NacreError
+from nacre.command import Command, NewJob
+from nacre.errors import BackendError, NacreError, StartError
 
 # The number of the third stream, which some scripts are given beside stdout (1) and stderr (2).
 SIDE = 3
@@ -56,18 +55,8 @@ class Ending:
     """What else the reader should know that only the place of execution can tell."""
 
 
-@dataclass(frozen=True, slots=True)
-class AtOnce:
-    """What a command came to that has ended before anybody attended it."""
-
-    code: int
-    stages: tuple[int, ...]
-    outputs: tuple[bytes, ...]
-    """All that it wrote, on each of its streams."""
-
-
 class Listener(Protocol):
-    """Who is told what happens; called on the event loop's thread, in order."""
+    """Told what happens to a command; called on the event loop's thread, in order, maybe before `start` returns."""
 
     def output(self, stream: int, buffer: bytearray, size: int) -> None:
         """The first `size` bytes of the buffer were read from stream 1, 2 or 3; the buffer is reused afterwards."""
@@ -94,13 +83,19 @@ class Process(Protocol):
     def signal(self, number: int) -> None:
         """Send a signal to the command's process group."""
 
+    def write(self, data: bytes) -> None:
+        """Type into the command's terminal; raises BackendError where it has none."""
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Change the size of the command's terminal; raises BackendError where it has none."""
+
     async def survivors(self) -> tuple[Survivor, ...]:
         """What is still alive after the shell's exit."""
 
     def pause(self) -> None:
         """Stop reading its output."""
 
-    async def keep(self, job: Mapping[str, Any] | None, *, adopt: int | None = None) -> None:
+    async def keep(self, job: NewJob | None, *, adopt: int | None = None) -> None:
         """Hand the reading of the pipes to the far side: into a job's file, or away (None).
 
         With `adopt` the job is that survivor of a finished shell. `exited` is told again when the job has ended.
@@ -121,28 +116,25 @@ class Backend(Protocol):
     keeps: bool
     """Whether a command can be kept as a job and may have a third stream."""
 
-    def start(self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None) -> Process:
+    def start(self, command: Command, listener: Listener, *, job: NewJob | None = None) -> Process:
         """Start the command; raise a NacreError when that is known to be impossible at once.
 
+        A command that ends at once may have ended before this returns; the listener was told everything by then.
         With `job` the command is kept from its first byte on: the far side reads its output into the job's file.
         """
 
 
-class Begun(Backend, Protocol):
-    """One command that was begun: what it came to, if it has ended, or else the place that goes on with it."""
+class PipesOnly:
+    """The terminal controls of a process that has pipes: each is refused."""
 
-    def at_once(self) -> AtOnce | None:
-        """Wait a moment for a plain end; None when it has not come, and `start` goes on."""
+    def write(self, data: bytes) -> None:
+        raise BackendError("the command has no terminal, so nothing can be typed into it")
 
-    def close(self) -> None:
-        """Give it up, if nobody went on with it."""
+    def resize(self, columns: int, rows: int) -> None:
+        raise BackendError("the command has no terminal, so it has no size")
 
 
-class LocalBackend(Backend, Protocol):
-    """A place near enough to wait for the end of what ends at once."""
-
-    def begin(self, command: Command) -> Begun | None:
-        """Start the command without attending it; None when this one must be attended.
-
-        Raises a NacreError like `start`.
-        """
+def refuse_terminal(command: Command) -> None:
+    """Raise StartError for a command that needs a terminal; called by a backend that has none."""
+    if command.terminal is not None:
+        raise StartError("commands cannot be given a terminal here; run it without one")

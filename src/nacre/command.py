@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 SHELL = "/bin/bash"
 
@@ -12,6 +12,14 @@ SHELL = "/bin/bash"
 SIDE_FD = 120
 
 Streams = Literal["merged", "split"]
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalSize:
+    """The size of a terminal in characters."""
+
+    columns: int
+    rows: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,3 +49,34 @@ class Command:
     side: bool = False
     """Whether the script writes to a third stream, `/dev/fd/SIDE_FD`."""
     shell: str = SHELL
+    terminal: TerminalSize | None = None
+    """The terminal that the command runs in; None gives it pipes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewJob:
+    """What the far side must know to keep a command as a job."""
+
+    directory: str
+    """Where the job's record and output are."""
+    head_bytes: int
+    """How many of the first bytes its output file keeps for good."""
+    cap_bytes: int
+    """The largest size of its output file."""
+    hidden: tuple[tuple[str, bytes], ...]
+    """Hidden values by variable name, in every form: they go over the socket, never to disk."""
+    record: Mapping[str, Any]
+    """The record as it begins."""
+    held: bytes = b""
+    """Output that was read already and may be the beginning of a hidden value."""
+
+    def message(self) -> dict[str, Any]:
+        """The job as it goes over the socket."""
+        return {
+            "directory": self.directory,
+            "headBytes": self.head_bytes,
+            "capBytes": self.cap_bytes,
+            "hidden": [(name, form.decode("latin-1")) for name, form in self.hidden],
+            "record": dict(self.record),
+            "held": self.held.decode("latin-1"),
+        }

@@ -33,8 +33,16 @@ class Profile:
     """What is shown of a captured stream."""
     environment: Literal["inherited", "filtered"] = "filtered"
     guard: bool = True
-    keeps: bool = False
-    """Whether what outlives its call becomes a job, and the request is read as a coding agent means it."""
+    normalises: bool = False
+    """Whether a request is read as a coding agent means it: URLs, a leading `cd`, a trailing `head` or `tail`."""
+    adopts_survivors: bool = False
+    """Whether what a finished command leaves running becomes a job."""
+    moves_to_background: bool = False
+    """Whether a command that outlives its window becomes a job."""
+    tells_early_end: bool = False
+    """Whether the answer to a background start tells that the job has ended already."""
+    sources_rc: bool = False
+    """Whether its sessions begin with what the user's rc defines."""
     persists: bool = False
     """Whether the commands of a session share one shell."""
     completion_line: bool = False

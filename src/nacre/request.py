@@ -27,6 +27,8 @@ class Lifted:
     """Whether the producer's whole output comes on the side stream."""
     unit: Literal["lines", "bytes"] = "lines"
     count: int = 10
+    plain_script: str = ""
+    """With a side stream: the script without the copy."""
 
     def hides(self, *, lines: int, size: int) -> bool:
         """Whether the stage shows less than all of an output of so many lines and bytes."""

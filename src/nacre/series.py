@@ -6,7 +6,9 @@ import time
 from dataclasses import replace
 
 from nacre.contracts.contract import Series
+from nacre.engine.capture import Observers
 from nacre.engine.engine import Engine
+from nacre.engine.execute import run_to_end
 from nacre.engine.live import LiveTail
 from nacre.errors import NacreError
 from nacre.result import ShellResult, TimedOut
@@ -27,13 +29,14 @@ async def run_series(
         if over or left <= 0:
             results.append(None)
             continue
-        request = engine.with_settings_notices(replace(request, timeout=left), key)
+        request = engine.notices.add(replace(request, timeout=left), key)
         try:
-            result = await engine.run(request, series.profile, cwd=cwd, live=live)
+            planned = engine.planner.plan(request, series.profile, cwd=cwd)
+            result = await run_to_end(engine, planned, series.profile, observers=Observers(live=live))
         except NacreError as error:
             results.append(error)
         else:
             results.append(result)
-            engine.settings_notices_told(key)
+            engine.notices.told(key)
             over = isinstance(result.outcome, TimedOut)
     return results

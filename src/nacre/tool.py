@@ -19,10 +19,13 @@ from nacre import config
 from nacre.artifacts.urls import standard_router
 from nacre.contracts import contract_named
 from nacre.contracts.contract import Companion, Contract, Reply, Scene, SeriesContract
-from nacre.engine import engine as engines
-from nacre.engine.background import Patience, run_or_keep, start_in_background
+from nacre.engine.background import start_in_background
+from nacre.engine.call_log import hide_in
+from nacre.engine.capture import Observers
+from nacre.engine.engine import Engine, from_environment
+from nacre.engine.execute import execute, run_to_end
 from nacre.engine.live import INTERVAL_SECONDS, LiveTail
-from nacre.engine.log_entry import hide_in
+from nacre.engine.wait import WaitPolicy
 from nacre.environment.process_env import environment
 from nacre.errors import InvalidRequestError, NacreError, shown
 from nacre.guard.approval import Approver
@@ -116,7 +119,7 @@ class Tool:
         self._skills = [Path(root) for root in skills]
         self._schemes = dict(schemes or {})
         self._terminal = terminal
-        self._engine: engines.Engine | None = None
+        self._engine: Engine | None = None
         self._host: Tool | None = None
         """The tool whose shell this one uses."""
         self._ending: weakref.finalize[..., Tool] | None = None
@@ -174,9 +177,9 @@ class Tool:
         return Owner(session=None if companion else own_session(self._session_key), directory=directory)
 
     @property
-    def engine(self) -> engines.Engine:
+    def engine(self) -> Engine:
         if self._engine is None:
-            self._engine = engines.from_environment(settings=self._settings, approver=self._approver)
+            self._engine = from_environment(settings=self._settings, approver=self._approver)
         return self._engine
 
     @property
@@ -230,8 +233,8 @@ class Tool:
             request = contract.decode(arguments)
             if request.mode == "restart":
                 return self._restart()
-            result = await self._execute(contract, self.engine.with_settings_notices(request, self._session_key), live)
-            self.engine.settings_notices_told(self._session_key)
+            result = await self._execute(contract, self.engine.notices.add(request, self._session_key), live)
+            self.engine.notices.told(self._session_key)
             return contract.present(result)
         except NacreError as error:
             self._log_refusal(arguments, error)
@@ -263,7 +266,7 @@ class Tool:
             return
         command = arguments.get("command", arguments.get("commands")) if isinstance(arguments, Mapping) else None
         text = command if isinstance(command, str) else "" if command is None else shown(command)
-        engine.log_refusal(self.contract, text, self.cwd, error)
+        engine.log.add_refusal(self.contract, text, self.cwd, error)
 
     def _restart(self) -> Reply:
         session = self.engine.known_session(self._session_key)
@@ -277,26 +280,23 @@ class Tool:
         profile = contract.profile
         engine = self.engine
         terminal = self._terminal_for(request)
-        if profile.keeps or request.mode == "background":
+        if profile.moves_to_background or request.mode == "background":
             request = replace(request, owner=self.owner)
-        if profile.keeps:
+        if profile.normalises:
             can_lift = terminal is None and engine.backend_for(profile).keeps
             request = normalise(request, engine.settings, self.urls, tools=self._tools, can_lift=can_lift)
         session = self._shell_session(engine, profile)
         if request.mode == "background":
             return await start_in_background(engine, request, profile, cwd=self.cwd, session=session)
         if terminal is not None:
-            if not engine.watches(request.command, profile):
+            if not engine.planner.watches(request.command, profile):
                 return await self._run_in(terminal, request, profile, live)
             request = replace(request, notices=(*request.notices, WATCHED))
-        if profile.keeps:
-            patience = Patience(_window(request, engine.settings), request.until)
-            return await run_or_keep(
-                engine, request, profile, cwd=self.cwd, patience=patience, live=live, session=session
-            )
-        return await engine.run(request, profile, cwd=self.cwd, live=live, session=session)
+        policy = _policy(request, engine.settings) if profile.moves_to_background else None
+        planned = engine.planner.plan(request, profile, cwd=self.cwd)
+        return await execute(engine, planned, profile, policy=policy, observers=Observers(live=live), session=session)
 
-    def _shell_session(self, engine: engines.Engine, profile: Profile) -> Session | None:
+    def _shell_session(self, engine: Engine, profile: Profile) -> Session | None:
         """The persistent shell, where the contract has one, it is wanted, and it can be had."""
         if not self._persists(engine, profile):
             return None
@@ -304,12 +304,12 @@ class Tool:
             # A tool that is forgotten without a word takes its shell along.
             self._ending = weakref.finalize(self, engine.end_session, self._session_key)
             self._ending.atexit = False
-        session = engine.session(self._session_key, cwd=self.cwd, with_rc=profile.keeps)
+        session = engine.session(self._session_key, cwd=self.cwd, with_rc=profile.sources_rc)
         if not session.alive:
             engine.read_rc_early(profile)
         return session
 
-    def _persists(self, engine: engines.Engine, profile: Profile) -> bool:
+    def _persists(self, engine: Engine, profile: Profile) -> bool:
         """Whether its commands share a shell: the contract has that, it is wanted, and it can be had."""
         if self._session is False or not (profile.persists and engine.settings.sessions.persist):
             return False
@@ -327,8 +327,10 @@ class Tool:
         from nacre.backends.client_terminal import ClientTerminalBackend
 
         place = None if live is None else live.place
-        backend = ClientTerminalBackend(terminal, environment(), placed=place)
-        result = await self.engine.run(request, profile, cwd=self.cwd, live=live, backend=backend)
+        backend = ClientTerminalBackend(terminal, environment().values, placed=place)
+        planned = self.engine.planner.plan(request, profile, cwd=self.cwd)
+        observers = Observers(live=live)
+        result = await run_to_end(self.engine, planned, profile, observers=observers, backend=backend)
         return replace(result, terminal_id=backend.terminal_id)
 
     async def notices(self, *, program: bool = False) -> AsyncGenerator[Notice, None]:
@@ -388,6 +390,12 @@ def _redacted(reply: Reply, redactor: Redactor) -> Reply:
         return [clean(one) for one in value] if isinstance(value, list | tuple) else value
 
     return replace(reply, text=clean(reply.text), details=clean(reply.details))
+
+
+def _policy(request: ShellRequest, settings: Settings) -> WaitPolicy | None:
+    """How long the call waits for a command that may become a job; None waits to the end."""
+    window = _window(request, settings)
+    return None if window is None and request.until is None else WaitPolicy(window, request.until)
 
 
 def _window(request: ShellRequest, settings: Settings) -> float | None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
-from begun import BegunFirst
+from places import Attended
 
 from nacre.backend import Backend
 from nacre.backends.contained import ContainedBackend
@@ -16,9 +16,9 @@ from nacre.testing.backend_contract import MISSING_DIRECTORY
 
 BACKENDS: dict[str, Callable[[], Backend]] = {
     "contained": ContainedBackend,
-    "contained, begun": lambda: BegunFirst(ContainedBackend()),
+    "contained, attended": lambda: Attended(ContainedBackend()),
     "direct": DirectBackend,
-    "direct, begun": lambda: BegunFirst(DirectBackend()),
+    "direct, attended": lambda: Attended(DirectBackend()),
     "direct without pidfd": lambda: DirectBackend(use_pidfd=False),
     "direct without a mark": lambda: DirectBackend(mark=False),
     "scripted": lambda: ScriptedBackend(

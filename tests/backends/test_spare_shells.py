@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from begun import BegunFirst
+from places import Attended
 
 from nacre.backend import Ending
 from nacre.backends.contained import ContainedBackend
@@ -36,12 +36,12 @@ def _shelve(command: Command) -> None:
         os.sched_yield()
 
 
-async def _run(command: Command, *, with_spare: bool, begun: bool = False) -> tuple[Ending, bytes]:
+async def _run(command: Command, *, with_spare: bool, inline: bool = False) -> tuple[Ending, bytes]:
     if with_spare:
         _shelve(command)
     sink = Collected()
     place = ContainedBackend(spares=1 if with_spare else 0)
-    run = Run.start(BegunFirst(place) if begun else place, command, sink)
+    run = Run.start(place if inline else Attended(place), command, sink)
     try:
         ending = await run.wait()
         await run.settle()
@@ -119,13 +119,13 @@ def _without_pids(output: bytes) -> bytes:
 
 @pytest.mark.parametrize("script", SCRIPTS)
 @pytest.mark.parametrize("stages", [False, True])
-@pytest.mark.parametrize("begun", [False, True], ids=["attended", "begun"])
-async def test_a_spare_gives_what_a_new_shell_gives(script: str, stages: bool, begun: bool) -> None:
+@pytest.mark.parametrize("inline", [False, True], ids=["attended", "inline"])
+async def test_a_spare_gives_what_a_new_shell_gives(script: str, stages: bool, inline: bool) -> None:
     # A script with traps of its own that gives stage codes gets a last line, and no spare.
     command = replace(_command(script), stages=stages and "trap" not in script)
     assert is_suited(command)
     new, new_output = await _run(command, with_spare=False)
-    spare, spare_output = await _run(command, with_spare=True, begun=begun)
+    spare, spare_output = await _run(command, with_spare=True, inline=inline)
     assert (spare.code, spare.signal, spare.stages) == (new.code, new.signal, new.stages)
     assert _without_pids(spare_output) == _without_pids(new_output)
 
@@ -158,7 +158,7 @@ async def test_a_spare_serves_its_own_surroundings_only(tmp_path: Path) -> None:
     here = _command("true", cwd=str(tmp_path))
     _shelve(here)
     assert spares.take(replace(here, cwd="/")) is None
-    assert spares.take(replace(here, env=dict(ENV))) is None
+    assert spares.take(replace(here, env={**ENV, "OTHER": "1"})) is None
     assert spares.take(replace(here, streams="split")) is None
     found = spares.take(here)
     assert isinstance(found, Spare)

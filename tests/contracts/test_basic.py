@@ -16,6 +16,7 @@ from nacre.artifacts.store import ArtifactStore
 from nacre.contracts.basic import LIMIT_BYTES, SUFFIX, Basic
 from nacre.contracts.contract import Reply
 from nacre.engine import engine
+from nacre.engine.execute import run_to_end
 from nacre.request import ShellRequest
 from nacre.tool import Tool
 
@@ -32,8 +33,9 @@ async def call_with_limit(command: str, seconds: float) -> Reply:
     """What the contract answers to a command under a shorter limit than its own thirty seconds."""
     contract = Basic()
     request = ShellRequest(command=command, timeout=seconds)
-    running = engine.from_environment().run(request, contract.profile, cwd=os.getcwd())
-    return contract.present(await running)
+    here = engine.from_environment()
+    planned = here.planner.plan(request, contract.profile, cwd=os.getcwd())
+    return contract.present(await run_to_end(here, planned, contract.profile))
 
 
 def logged(home: Path) -> list[dict[str, Any]]:
@@ -252,7 +254,7 @@ async def test_output_that_cannot_be_kept_is_still_answered_and_the_failure_said
 
 async def test_a_call_has_thirty_seconds_and_five_of_grace() -> None:
     contract = Basic()
-    planned = await engine.from_environment().prepare(
+    planned = engine.from_environment().planner.plan(
         contract.decode({"command": "true"}), contract.profile, cwd=os.getcwd()
     )
     assert (planned.command.timeout, planned.command.grace) == (30.0, 5.0)

@@ -18,6 +18,7 @@ from nacre.contracts.contract import Reply
 from nacre.contracts.modes import LIMIT_BYTES, SNIP_BYTES, Modes, view
 from nacre.engine import engine
 from nacre.engine.background import start_in_background
+from nacre.engine.execute import run_to_end
 from nacre.jobs.table import JobTable
 from nacre.output.captured import Captured
 from nacre.output.window import Window
@@ -43,7 +44,9 @@ async def call_with_limit(command: str, seconds: float) -> Reply:
     """What the contract answers to a command under a shorter limit than its own."""
     contract = Modes()
     request = ShellRequest(command=command, timeout=seconds)
-    return contract.present(await engine.from_environment().run(request, contract.profile, cwd=os.getcwd()))
+    here = engine.from_environment()
+    planned = here.planner.plan(request, contract.profile, cwd=os.getcwd())
+    return contract.present(await run_to_end(here, planned, contract.profile))
 
 
 async def start(command: str, **options: Any) -> tuple[int, Path, Reply]:
@@ -269,7 +272,7 @@ def test_characters_on_the_cuts_are_left_out_whole() -> None:
 async def test_each_mode_has_its_limit_and_fifteen_seconds_of_grace(arguments: dict[str, str], seconds: float) -> None:
     """REQ-BASH-002, REQ-BASH-004, REQ-BASH-006: 30 s also when the mode is omitted, 15 min, 24 h; grace 15 s."""
     contract = Modes()
-    planned = await engine.from_environment().prepare(
+    planned = engine.from_environment().planner.plan(
         contract.decode({"command": "true", **arguments}), contract.profile, cwd=os.getcwd()
     )
     assert (planned.command.timeout, planned.command.grace) == (seconds, 15.0)

@@ -9,14 +9,14 @@ import socket
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from workbench import Workbench, details, gone, layout, quick, timeless, until
 
 from nacre.backends.contained import ContainedBackend
-from nacre.command import Command
-from nacre.engine.run import Run
+from nacre.backends.inline_wait import enter_call, leave_call
+from nacre.command import Command, NewJob
+from nacre.engine.run import Run, Sink
 from nacre.jobs.job import Job
 from nacre.jobs.notices import is_claimed
 from nacre.settings import ExecutionSettings, Settings
@@ -197,10 +197,22 @@ class _Text:
         self.text += bytes(buffer[:size])
 
 
-def spec(bench: Workbench) -> dict[str, Any]:
+def new_job(bench: Workbench) -> NewJob:
     job_id, directory = bench.jobs.allot()
     facts = {"id": job_id, "command": "x", "startedAt": 0.0}
-    return {"directory": str(directory), "headBytes": 1 << 20, "capBytes": 1 << 24, "hidden": [], "record": facts}
+    return NewJob(directory=str(directory), head_bytes=1 << 20, cap_bytes=1 << 24, hidden=(), record=facts)
+
+
+def attended(script: str, bench: Workbench, sink: Sink) -> Run:
+    """Start a command beside others, so that its end is not waited for inline."""
+    loop = asyncio.get_running_loop()
+    enter_call(loop)
+    enter_call(loop)
+    try:
+        return Run.start(ContainedBackend(), command(script, bench.cwd), sink)
+    finally:
+        leave_call(loop)
+        leave_call(loop)
 
 
 def block_until_gone(file: Path) -> None:
@@ -215,11 +227,11 @@ def block_until_gone(file: Path) -> None:
 
 async def test_a_command_that_ends_while_it_is_handed_over_is_a_job_with_its_end(bench: Workbench) -> None:
     sink = _Text()
-    run = Run.start(ContainedBackend(), command("echo $$ > pid; echo out; exit 5", bench.cwd), sink)
+    run = attended("echo $$ > pid; echo out; exit 5", bench, sink)
     try:
         block_until_gone(bench.cwd / "pid")
         run.pause()
-        await run.keep(spec(bench))
+        await run.keep(new_job(bench))
     finally:
         run.release()
     assert state(await bench.ended("bg_1")) == ("exited", 5)
@@ -230,11 +242,11 @@ async def test_a_command_that_ends_while_it_is_handed_over_is_a_job_with_its_end
 async def test_a_command_whose_shell_ends_while_it_is_handed_over_leaves_a_job_with_its_end(bench: Workbench) -> None:
     """The same when something of it lives on: its runner is still at work."""
     script = f"({WAIT}; echo late) & echo $$ > pid; echo out; exit 6"
-    run = Run.start(ContainedBackend(), command(script, bench.cwd), _Text())
+    run = attended(script, bench, _Text())
     try:
         block_until_gone(bench.cwd / "pid")
         run.pause()
-        await run.keep(spec(bench))
+        await run.keep(new_job(bench))
     finally:
         run.release()
     assert state(await bench.ended("bg_1")) == ("exited", 6)
@@ -245,14 +257,14 @@ async def test_a_command_whose_shell_ends_while_it_is_handed_over_leaves_a_job_w
 async def test_a_survivor_that_ends_while_it_is_adopted_is_a_job_with_its_end(bench: Workbench) -> None:
     sink = _Text()
     script = f"(echo $BASHPID > pid; {WAIT}; echo late; exit 7) & echo now"
-    run = Run.start(ContainedBackend(), command(script, bench.cwd), sink)
+    run = attended(script, bench, sink)
     try:
         await run.wait()
         await run.settle()
         assert run.survivors
         go(bench)
         block_until_gone(bench.cwd / "pid")
-        await run.adopt(spec(bench))
+        await run.adopt(new_job(bench))
     finally:
         run.release()
     assert state(await bench.ended("bg_1")) == ("exited", 7)

@@ -118,6 +118,8 @@ async def main():
     resource.prlimit(zygote, resource.RLIMIT_NPROC, (0, limits[1]))
     # Two at once need two runners; there is one.
     busy = asyncio.create_task(attempt("read line <>FIFO; echo $line"))
+    # Its first turn gives others theirs, its second starts the command.
+    await asyncio.sleep(0)
     await asyncio.sleep(0)
     no_runner = await attempt()
     with open("FIFO", "w") as file:

@@ -16,6 +16,8 @@ import pytest
 import nacre
 from nacre.api import PROFILE
 from nacre.engine import engine as engines
+from nacre.engine.execute import enter
+from nacre.request import ShellRequest
 from nacre.settings import ShellSettings
 
 SETTINGS = nacre.Settings(shell=ShellSettings(snapshot=False))
@@ -150,9 +152,10 @@ async def test_waiting_for_the_turn_is_taken_off_the_time_that_a_dead_runner_may
     engine = engines.from_environment(settings=SETTINGS)
     held = engine.session("held", cwd=str(tmp_path))
     try:
-        planned = await engine.plan_again("sleep 100", 30.0, PROFILE, cwd=str(tmp_path), review=False)
-        first, _ = await engine.enter(held, planned, PROFILE)
-        waiting = asyncio.create_task(engine.enter(held, planned, PROFILE))
+        request = ShellRequest(command="sleep 100", timeout=30.0)
+        planned = engine.planner.plan(request, PROFILE, cwd=str(tmp_path))
+        first, _ = await enter(engine, held, planned, PROFILE)
+        waiting = asyncio.create_task(enter(engine, held, planned, PROFILE))
         await asyncio.sleep(0.2)
         first.close()
         second, reviewed = await waiting

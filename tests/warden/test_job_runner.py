@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nacre.backends.contained import ContainedBackend
-from nacre.command import Command
+from nacre.command import Command, NewJob
 from nacre.engine.capture import Nowhere
 from nacre.engine.run import Run
 from nacre.errors import StartError
@@ -74,9 +74,9 @@ async def test_a_shell_that_cannot_start_is_named_and_nobody_holds_its_job(tmp_p
     shell.chmod(0o755)
     directory = tmp_path / "job"
     directory.mkdir()
-    spec = {"directory": str(directory), "record": {"id": "bg_1"}, "headBytes": 1024, "capBytes": 4096}
+    job = NewJob(directory=str(directory), record={"id": "bg_1"}, head_bytes=1024, cap_bytes=4096, hidden=())
     command = Command(script="true", cwd="/", env=dict(os.environ), timeout=20, grace=1, shell=str(shell))
-    running = Run.start(ContainedBackend(), command, Nowhere(), job=spec)
+    running = Run.start(ContainedBackend(), command, Nowhere(), job=job)
     try:
         with pytest.raises(StartError, match=f"cannot start the shell {shell}: "):
             await running.wait()

@@ -26,10 +26,10 @@ from acp.schema import (
 
 from nacre import config
 from nacre.api import PROFILE as RUN_PROFILE
-from nacre.backend import Ending
-from nacre.engine import engine as engines
-from nacre.engine.capture import Capture
-from nacre.engine.engine import Engine
+from nacre.backend import Backend, Ending
+from nacre.engine.capture import Capture, Observers
+from nacre.engine.engine import Engine, from_environment
+from nacre.engine.execute import conclude, in_place
 from nacre.engine.run import Run
 from nacre.errors import NacreError
 from nacre.guard.approval import Approver
@@ -82,10 +82,8 @@ class _Terminal:
     capture: Capture
     run: Run
     shown: _Shown
-
-    @property
-    def ending(self) -> Ending | None:
-        return self.run.finished.result() if self.run.finished.done() else None
+    notice: str | None
+    """What its backend cannot promise."""
 
 
 class TerminalProvider:
@@ -112,7 +110,7 @@ class TerminalProvider:
 
     @property
     def _engine(self) -> Engine:
-        return engines.from_environment(settings=self._settings, approver=self._approver)
+        return from_environment(settings=self._settings, approver=self._approver)
 
     async def create_terminal(
         self,
@@ -141,22 +139,26 @@ class TerminalProvider:
     async def _start(self, session_id: str, request: ShellRequest, limit: int) -> _Terminal:
         engine = self._engine
         directory = self._cwd if self._cwd is not None else config.working_directory()
-        planned = await engine.prepare(request, PROFILE, cwd=directory)
-        shown = _Shown(limit)
-        capture = engine.capture(planned, PROFILE, passthrough=shown.feed)
-        run = Run.start(engine.backend_for(PROFILE), planned.command, capture)
-        try:
-            await run.announced()
-        except BaseException:
-            run.release()
-            capture.close()
-            raise
-        return _Terminal(session_id, planned, capture, run, shown)
+
+        async def start(place: Backend, planned: Plan) -> _Terminal:
+            shown = _Shown(limit)
+            observers = Observers(passthrough=shown.feed)
+            capture = Capture(engine.artifacts, PROFILE, engine.settings.output, planned, observers)
+            run = Run.start(place, planned.command, capture)
+            try:
+                await run.announced()
+            except BaseException:
+                run.release()
+                capture.close()
+                raise
+            return _Terminal(session_id, planned, capture, run, shown, place.notice)
+
+        return await in_place(engine, engine.planner.plan(request, PROFILE, cwd=directory), PROFILE, start)
 
     async def terminal_output(self, session_id: str, terminal_id: str, **_: Any) -> TerminalOutputResponse:
         """What the terminal shows now, and how its command ended if it has."""
         terminal = self._find(session_id, terminal_id)
-        ending = terminal.ending
+        ending = terminal.run.ending() if terminal.run.over else None
         status = None if ending is None else TerminalExitStatus(exit_code=ending.code, signal=_signal_of(ending))
         text = terminal.shown.text(ended=ending is not None)
         return TerminalOutputResponse(output=text, truncated=terminal.shown.truncated, exit_status=status)
@@ -164,8 +166,8 @@ class TerminalProvider:
     async def wait_for_terminal_exit(self, session_id: str, terminal_id: str, **_: Any) -> WaitForTerminalExitResponse:
         """Wait until the command has ended; what it left running is not waited for."""
         terminal = self._find(session_id, terminal_id)
-        await asyncio.wait([terminal.run.finished])
-        ending = terminal.run.finished.result()
+        await terminal.run.watch.until_over()
+        ending = terminal.run.ending()
         return WaitForTerminalExitResponse(exit_code=ending.code, signal=_signal_of(ending))
 
     async def kill_terminal(self, session_id: str, terminal_id: str, **_: Any) -> KillTerminalResponse:
@@ -190,14 +192,14 @@ class TerminalProvider:
         run = terminal.run
         try:
             await run.end()
-            ending = terminal.ending
+            if not run.over:
+                terminal.capture.close()
+                return
+            ending = run.ending()
             await run.settle()
             await run.sweep()
-            if ending is None:
-                terminal.capture.close()
-            else:
-                # For the log, and to end the artifact.
-                self._engine.summarise(run, ending, terminal.planned, PROFILE, terminal.capture, None)
+            # For the log, and to end the artifact.
+            conclude(self._engine, run, ending, terminal.planned, PROFILE, terminal.capture, after=(terminal.notice,))
         finally:
             run.release()
 

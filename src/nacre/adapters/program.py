@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from nacre.adapters.identity import User
 from nacre.command import Streams
 from nacre.engine.engine import from_environment
+from nacre.engine.execute import run_to_end
 from nacre.errors import InvalidRequestError
 from nacre.output.captured import EVERYTHING, Captured, Selection
 from nacre.output.decode import CHARACTER_BYTES, decode, fit_tail
@@ -84,7 +85,8 @@ async def run_program(
         if source is not None:
             script += f" < {shlex.quote(source)}"
         request = ShellRequest(command=command, script=script, timeout=timeout, env=variables or None)
-        return await from_environment().run(request, profile, cwd=cwd)
+        engine = from_environment()
+        return await run_to_end(engine, engine.planner.plan(request, profile, cwd=cwd), profile)
 
 
 @contextlib.contextmanager

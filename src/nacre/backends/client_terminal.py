@@ -13,9 +13,9 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar
 
-from nacre.backend import Ending, Listener, Process, Survivor
+from nacre.backend import Ending, Listener, PipesOnly, Process, Survivor, refuse_terminal
 from nacre.backends.start_errors import start_error
-from nacre.command import Command
+from nacre.command import Command, NewJob
 from nacre.errors import BackendError, BackendUnavailableError, NacreError
 from nacre.output.snapshots import Snapshots
 from nacre.result import signal_number
@@ -93,9 +93,10 @@ class ClientTerminalBackend:
         self._placed = placed
         self.terminal_id: str | None = None
 
-    def start(self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None) -> Process:
+    def start(self, command: Command, listener: Listener, *, job: NewJob | None = None) -> Process:
         if job is not None:
             raise BackendUnavailableError("a command in the client's terminal cannot be kept as a job")
+        refuse_terminal(command)
         try:
             os.scandir(command.cwd).close()
         except OSError as error:
@@ -139,7 +140,7 @@ def _drop(answer: asyncio.Future[Any]) -> None:
     answer.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
 
 
-class TerminalProcess:
+class TerminalProcess(PipesOnly):
     def __init__(self, backend: ClientTerminalBackend, command: Command, listener: Listener) -> None:
         self._loop = asyncio.get_running_loop()
         self._backend = backend
@@ -286,7 +287,7 @@ class TerminalProcess:
     def pause(self) -> None:
         return None
 
-    async def keep(self, job: Mapping[str, Any] | None, *, adopt: int | None = None) -> None:
+    async def keep(self, job: NewJob | None, *, adopt: int | None = None) -> None:
         raise BackendUnavailableError("a command in the client's terminal cannot be kept as a job")
 
     def release(self) -> None:

@@ -8,17 +8,15 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from nacre import forks
-from nacre.backend import SIDE, Ending, Listener, Survivor
-from nacre.backends.hub import unwatch, watch
-from nacre.backends.inline_wait import tell
-from nacre.backends.pipes import OUTPUTS, PipeReader, make_pipes, watch_stream
+from nacre.backend import SIDE, Ending, Listener, PipesOnly, Survivor
+from nacre.backends.pipes import OUTPUTS, PipeReader, make_pipes, stop_listening, watch_stream
 from nacre.backends.spare_shells import Spare, refill_soon
 from nacre.backends.start_errors import start_error
-from nacre.command import SIDE_FD, Command
+from nacre.command import SIDE_FD, Command, NewJob
 from nacre.errors import BackendUnavailableError, StartError
 from nacre.warden import protocol
 from nacre.warden.record import SIGNALLED
@@ -35,7 +33,7 @@ ANSWER_SECONDS = 1.0
 WAKE_SECONDS = 0.1
 
 
-class ContainedProcess:
+class ContainedProcess(PipesOnly):
     def __init__(
         self, link: Link, command: Command, listener: Listener, *, wanted: int = 0, unheard: bool = False
     ) -> None:
@@ -60,12 +58,12 @@ class ContainedProcess:
 
     # Starting.
 
-    def ask(self, job: Mapping[str, Any] | None) -> None:
+    def ask(self, job: NewJob | None) -> None:
         """Have the runner start the command."""
         with forks.held_off:
             self._ask_now(job)
 
-    def _ask_now(self, job: Mapping[str, Any] | None) -> None:
+    def _ask_now(self, job: NewJob | None) -> None:
         command = self._command
         readers, writers = make_pipes(command)
         request = request_of(command, job=job)
@@ -87,17 +85,6 @@ class ContainedProcess:
             for fd in [*writers, *readers]:
                 os.close(fd)
 
-    def go(self, spare: Spare) -> bool:
-        """Hand the script to a waiting shell; False when it is gone, and nothing was started."""
-        self._watch_all(spare.readers)
-        self._listen()
-        spare.readers = []
-        went = spare.run(self._command)
-        spare.close_handles()
-        if went:
-            self._say_limits(0.0)
-        return went
-
     def attend(self, readers: list[int]) -> None:
         """Read and listen for a command that the shell of a session is about to run, or runs."""
         self._watch_all(readers)
@@ -105,25 +92,21 @@ class ContainedProcess:
         # At once: the host may block its loop from now on, and the limits hold all the same.
         self._say_limits(0.0)
 
-    def attend_spare(self, spare: Spare, elapsed: float, outputs: tuple[bytes, ...]) -> None:
+    def attend_spare(self, spare: Spare, elapsed: float) -> None:
         """The same for a shell started in advance, which runs the command already."""
-        tell(self._listener, outputs)
         self._watch_all(spare.readers)
         self._listen()
         spare.readers = []
         spare.close_handles()
         self._say_limits(elapsed)
 
-    def go_on(
-        self, readers: list[int], outputs: tuple[bytes, ...], frames: protocol.FrameReader, messages: list[Event]
-    ) -> None:
-        """Attend a command that runs already, with what has come from it and of it meanwhile."""
+    def go_on(self, readers: list[int], frames: protocol.FrameReader, events: list[Event]) -> None:
+        """Attend a command that runs already, after what its runner has said meanwhile."""
         self._frames = frames
-        tell(self._listener, outputs)
         self._watch_all(readers)
         self._listen()
-        for message in messages:
-            self._handle(message)
+        for event in events:
+            self._handle(event)
 
     def leave(self) -> list[int]:
         """Stop attending a shell that goes on: the pipes' ends and the way to its runner are the caller's again."""
@@ -133,7 +116,7 @@ class ContainedProcess:
         self._stop_waking()
         sock, self._sock = self._sock, None
         if sock is not None:
-            unwatch(self._loop, sock.fileno())
+            stop_listening(self._loop, sock)
         return readers
 
     def rest(self) -> None:
@@ -162,7 +145,7 @@ class ContainedProcess:
     def _listen(self) -> None:
         assert self._sock is not None
         self._sock.settimeout(0)
-        watch(self._loop, self._sock.fileno(), self._heard)
+        self._loop.add_reader(self._sock.fileno(), self._heard)
         if self._command.timeout is not None:
             self._waking = self._loop.call_later(self._command.timeout + WAKE_SECONDS, warden.wake)
 
@@ -250,7 +233,7 @@ class ContainedProcess:
 
     def _lost(self, reason: str) -> None:
         assert self._sock is not None
-        unwatch(self._loop, self._sock.fileno())
+        stop_listening(self._loop, self._sock)
         self._sock.close()
         self._sock = None
         if self._answer is not None and not self._answer.done():
@@ -282,7 +265,7 @@ class ContainedProcess:
         for reader in self._readers.values():
             reader.pause()
 
-    async def keep(self, job: Mapping[str, Any] | None, *, adopt: int | None = None, apart: bool = False) -> None:
+    async def keep(self, job: NewJob | None, *, adopt: int | None = None, apart: bool = False) -> None:
         """Hand the pipes to the far side; with `apart` a session's shell goes on without what it has left."""
         if self._sock is None:
             return
@@ -291,7 +274,7 @@ class ContainedProcess:
         fds = [fd for _, fd in taken]
         self._readers = {}
         aside = sum(stream == SIDE for stream, _ in taken)
-        spec: Any = None if job is None else dict(job)
+        spec: Any = None if job is None else job.message()
         message = protocol.keep(
             fds=len(fds), aside=aside, grace=self._command.grace, job=spec, adopt=adopt, apart=apart
         )
@@ -336,7 +319,7 @@ class ContainedProcess:
         sock, self._sock = self._sock, None
         if sock is None:
             return
-        unwatch(self._loop, sock.fileno())
+        stop_listening(self._loop, sock)
         if self._idle:
             warden.give(self._link)
             if self._wanted:
@@ -357,7 +340,7 @@ class ContainedProcess:
         self._readers = {}
 
 
-def request_of(command: Command, *, job: Mapping[str, Any] | None = None, outlives: bool = False) -> Run | StartJob:
+def request_of(command: Command, *, job: NewJob | None = None, outlives: bool = False) -> Run | StartJob:
     request = protocol.run(
         script=command.script,
         shell=command.shell,
@@ -373,8 +356,10 @@ def request_of(command: Command, *, job: Mapping[str, Any] | None = None, outliv
         grace=command.grace,
         outlives=outlives,
     )
-    spec: Any = job
-    return request if job is None else protocol.start_job(request, dict(spec))  # type: ignore[arg-type]
+    if job is None:
+        return request
+    spec: Any = job.message()
+    return protocol.start_job(request, spec)
 
 
 def _survivor(entry: Living) -> Survivor:

@@ -9,16 +9,14 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Mapping
-from typing import Any
 
-from nacre.backend import AtOnce, Ending, Listener, Process, Survivor
+from nacre.backend import Ending, Listener, PipesOnly, Process, Survivor, refuse_terminal
 from nacre.backends.child import Child, start_child
 from nacre.backends.exit_watch import HAS_PIDFD, watch_exit
-from nacre.backends.inline_wait import LINGER_MILLISECONDS, read_all, tell
+from nacre.backends.inline_wait import INLINE_MILLISECONDS, can_block_briefly, tell_end, tell_whole
 from nacre.backends.pipes import PipeReader, watch_stream
 from nacre.backends.start_errors import start_error
-from nacre.command import Command
+from nacre.command import Command, NewJob
 from nacre.errors import BackendUnavailableError
 from nacre.warden.protocol import KILL_SECONDS
 
@@ -38,71 +36,38 @@ class DirectBackend:
         self._mark = mark
         self._use_pidfd = use_pidfd
 
-    def start(self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None) -> Process:
+    def start(self, command: Command, listener: Listener, *, job: NewJob | None = None) -> Process:
         if job is not None:
             raise BackendUnavailableError("background jobs need the warden, which cannot run here; see `nacre doctor`")
-        return _attend(start_child(command, mark=self._mark), command, listener, use_pidfd=self._use_pidfd)
-
-    def begin(self, command: Command) -> Begun | None:
-        """Start it without attending it; None where its end cannot be waited for."""
-        if not self._use_pidfd:
-            return None
-        return Begun(start_child(command, mark=self._mark), self.notice)
-
-
-class Begun:
-    """A child that runs already and that nobody attends yet."""
-
-    keeps = False
-
-    def __init__(self, child: Child, notice: str | None) -> None:
-        self.notice = notice
-        self._child: Child | None = child
-        self._outputs: tuple[bytes, ...] = ()
-
-    def at_once(self) -> AtOnce | None:
-        """What it came to, if it ends in a moment, with nothing special about it; else `start` goes on."""
-        child = self._child
-        assert child is not None
-        for fd in child.readers:
-            os.set_blocking(fd, False)
-        if not child.ends_within(LINGER_MILLISECONDS):
-            return None
-        self._outputs, whole = read_all(child.readers)
-        if not whole:
-            return None
-        facts = child.collect()
-        if "code" not in facts or facts.get("refused") or child.has_group():
-            return None
-        child.close()
-        self._child = None
-        return AtOnce(facts["code"], facts.get("stages", ()), self._outputs)
-
-    def start(self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None) -> Process:
-        """Attend it from here on."""
-        assert job is None
-        assert self._child is not None
-        child, self._child = self._child, None
-        tell(listener, self._outputs)
-        return _attend(child, command, listener, use_pidfd=True)
-
-    def close(self) -> None:
-        """Give it up."""
-        if self._child is not None:
-            self._child.end()
-            self._child = None
+        refuse_terminal(command)
+        child = start_child(command, mark=self._mark)
+        try:
+            if self._use_pidfd and can_block_briefly(asyncio.get_running_loop()):
+                ended = _wait_inline(child, listener)
+                if ended is not None:
+                    return ended
+            return DirectProcess(child, command, listener, use_pidfd=self._use_pidfd)
+        except OSError as error:
+            # A descriptor too many; what was started must not go on unattended.
+            child.end()
+            raise start_error("descriptors", error.errno, str(error), command) from error
 
 
-def _attend(child: Child, command: Command, listener: Listener, *, use_pidfd: bool) -> DirectProcess:
-    try:
-        return DirectProcess(child, command, listener, use_pidfd=use_pidfd)
-    except OSError as error:
-        # A descriptor too many; what was started must not go on unattended.
-        child.end()
-        raise start_error("descriptors", error.errno, str(error), command) from error
+def _wait_inline(child: Child, listener: Listener) -> Process | None:
+    """Wait a moment for a child that exits by itself and leaves nothing; None if it is not such a child."""
+    for fd in child.readers:
+        os.set_blocking(fd, False)
+    if not child.ends_within(INLINE_MILLISECONDS) or not tell_whole(listener, child.readers):
+        return None
+    facts = child.collect()
+    if "code" not in facts or facts.get("refused") or child.has_group():
+        return None
+    outputs = len(child.readers)
+    child.close()
+    return tell_end(listener, outputs, Ending(pid=child.pid, code=facts["code"], stages=facts.get("stages", ())))
 
 
-class DirectProcess:
+class DirectProcess(PipesOnly):
     """A child that is attended on the event loop."""
 
     def __init__(self, child: Child, command: Command, listener: Listener, *, use_pidfd: bool) -> None:
@@ -229,7 +194,7 @@ class DirectProcess:
         for reader in self._readers.values():
             reader.pause()
 
-    async def keep(self, job: Mapping[str, Any] | None, *, adopt: int | None = None) -> None:
+    async def keep(self, job: NewJob | None, *, adopt: int | None = None) -> None:
         if job is not None:
             raise BackendUnavailableError("background jobs need the warden, which cannot run here; see `nacre doctor`")
 

@@ -11,8 +11,6 @@ import os
 import threading
 from collections.abc import Callable
 
-from nacre.backends.hub import unwatch, watch
-
 HAS_PIDFD = hasattr(os, "pidfd_open")
 
 
@@ -37,19 +35,22 @@ def watch_exit(
 
 def _watch_pidfd(loop: asyncio.AbstractEventLoop, handle: int, ended: Callable[[], None]) -> Callable[[], None]:
     closed = False
+    owner = os.getpid()
 
     def give_up() -> None:
         nonlocal closed
         if not closed:
             closed = True
-            unwatch(loop, handle)
+            # A fork shares the loop's selector with its parent, which still watches.
+            if os.getpid() == owner:
+                loop.remove_reader(handle)
             os.close(handle)
 
     def readable() -> None:
         give_up()
         ended()
 
-    watch(loop, handle, readable)
+    loop.add_reader(handle, readable)
     return give_up
 
 

@@ -1,44 +1,44 @@
-"""When a caller may wait a moment for a command's end, instead of leaving that to its event loop.
+"""Waits a moment for a command's end on the caller's thread, where the event loop has nothing else to do.
 
-Half of all commands end at once. To attend one on the loop (watch its pipe and its runner, two or three turns, take the
-watches away again) costs more than many of them take. So the start of a command that nobody else would notice waits a
-moment: the loop has nothing else to do then, or does it so much later.
+Half of all commands end at once, and watching one on the loop costs more than many of them take. See
+docs/decisions/inline-wait.md.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import weakref
 
-from nacre.backend import Listener
-from nacre.backends.hub import HAS_EPOLL, is_busy, owes
+from nacre.backend import Ending, Listener, PipesOnly, Survivor
+from nacre.command import NewJob
 
-# Most programs that end at once have ended by then; to whoever else uses the loop it is no time.
-LINGER_MILLISECONDS = 4
-# So many commands may end one after another without a turn of the loop.
-TURN_EVERY = 8
-# What a pipe holds, as nobody reads before the end.
+# Most programs that end at once have ended by then, and no user of the loop notices the pause.
+INLINE_MILLISECONDS = 4
+# What a pipe holds while nothing reads it.
 _PIPE_BYTES = 65536
 
-_waits = 0
+_calls: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, int] = weakref.WeakKeyDictionary()
 
 
-async def may_linger(loop: asyncio.AbstractEventLoop) -> bool:
-    """Whether nobody is kept waiting by it: nothing runs that is attended on this loop, nothing is ready to go on."""
-    global _waits
-    if not HAS_EPOLL or is_busy(loop):
-        return False
-    _waits += 1
-    if _waits % TURN_EVERY == 0 or owes(loop):
-        await asyncio.sleep(0)
-        if is_busy(loop):
-            return False
-    # What asyncio's own loops keep the callbacks in that are due; of another loop it is not known.
-    return not getattr(loop, "_ready", None)
+def enter_call(loop: asyncio.AbstractEventLoop) -> bool:
+    """Count a call that has begun; True if it is the only one on this loop."""
+    running = _calls[loop] = _calls.get(loop, 0) + 1
+    return running == 1
+
+
+def leave_call(loop: asyncio.AbstractEventLoop) -> None:
+    """Count a call that has ended."""
+    _calls[loop] -= 1
+
+
+def can_block_briefly(loop: asyncio.AbstractEventLoop) -> bool:
+    """True if the event loop has no other work of ours."""
+    return _calls.get(loop, 0) <= 1
 
 
 def read_whole(fd: int) -> tuple[bytes, bool]:
-    """What is in the pipe of a shell that has ended, and whether nobody holds the other end any more."""
+    """Read the pipe of a shell that has ended; the flag is True if no process holds its other end."""
     data = b""
     try:
         while part := os.read(fd, _PIPE_BYTES):
@@ -50,18 +50,45 @@ def read_whole(fd: int) -> tuple[bytes, bool]:
     return data, True
 
 
-def read_all(fds: list[int]) -> tuple[tuple[bytes, ...], bool]:
-    """The same of all its pipes."""
-    outputs, whole = [], True
-    for fd in fds:
+def tell_whole(listener: Listener, fds: list[int]) -> bool:
+    """Tell what a shell that has ended wrote to its pipes; True if no process holds their other ends."""
+    whole = True
+    for stream, fd in enumerate(fds, start=1):
         data, ended = read_whole(fd)
-        outputs.append(data)
-        whole = whole and ended
-    return tuple(outputs), whole
-
-
-def tell(listener: Listener, outputs: tuple[bytes, ...]) -> None:
-    """What was read before anybody listened."""
-    for stream, data in enumerate(outputs, start=1):
         if data:
             listener.output(stream, bytearray(data), len(data))
+        whole = whole and ended
+    return whole
+
+
+def tell_end(listener: Listener, outputs: int, ending: Ending) -> Ended:
+    """Tell that so many outputs are closed and how the command ended."""
+    for stream in range(1, outputs + 1):
+        listener.closed(stream)
+    listener.exited(ending)
+    return ENDED
+
+
+class Ended(PipesOnly):
+    """The process of a command that ended before `start` returned: nothing is left to control."""
+
+    def stop(self) -> None:
+        return None
+
+    def signal(self, number: int) -> None:
+        return None
+
+    async def survivors(self) -> tuple[Survivor, ...]:
+        return ()
+
+    def pause(self) -> None:
+        return None
+
+    async def keep(self, job: NewJob | None, *, adopt: int | None = None) -> None:
+        return None
+
+    def release(self) -> None:
+        return None
+
+
+ENDED = Ended()

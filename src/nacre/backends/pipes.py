@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+import socket
 import threading
 from collections.abc import Callable
 
 from nacre import forks
 from nacre.backend import Listener
-from nacre.backends.hub import unwatch, watch
 from nacre.backends.start_errors import start_error
 from nacre.command import Command
 from nacre.warden.protocol import READ_BYTES
@@ -55,7 +55,7 @@ class PipeReader:
         self._grown = False
         forks.hold(self)
         os.set_blocking(fd, False)
-        watch(loop, fd, self._readable)
+        loop.add_reader(fd, self._readable)
 
     @property
     def open(self) -> bool:
@@ -101,13 +101,13 @@ class PipeReader:
     def pause(self) -> None:
         """Stop reading; the descriptor stays ours."""
         if self._fd is not None:
-            unwatch(self._loop, self._fd)
+            self._loop.remove_reader(self._fd)
 
     def take(self) -> int | None:
         """Stop reading and give the descriptor away; None when the pipe has been closed."""
         fd, self._fd = self._fd, None
         if fd is not None:
-            unwatch(self._loop, fd)
+            self._loop.remove_reader(fd)
         return fd
 
     def close(self) -> None:
@@ -120,6 +120,12 @@ class PipeReader:
         fd, self._fd = self._fd, None
         if fd is not None and close:
             os.close(fd)
+
+
+def stop_listening(loop: asyncio.AbstractEventLoop, sock: socket.socket) -> None:
+    """End the watch of a socket; one that was closed or given up has none."""
+    if (fd := sock.fileno()) >= 0:
+        loop.remove_reader(fd)
 
 
 def read_now(fd: int, stream: int, listener: Listener) -> None:

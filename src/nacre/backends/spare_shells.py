@@ -18,7 +18,6 @@ import threading
 import time
 
 from nacre import forks
-from nacre.backends.hub import soon
 from nacre.backends.pipes import OUTPUTS
 from nacre.backends.waiting_shell import WaitingShell, start_waiting
 from nacre.command import Command
@@ -28,6 +27,7 @@ from nacre.warden import spare_shell as far
 from nacre.warden.channel import receive_fds
 from nacre.warden.launch import has_own_traps, read_notes
 from nacre.warden.protocol import SPARE_USABLE_SECONDS
+from nacre.warden_client.pool import warden
 from nacre.warden_client.runner_link import is_quiet
 
 # In all surroundings together: a shell costs a few megabytes.
@@ -67,7 +67,7 @@ class Spare:
 
     def fits(self, command: Command) -> bool:
         return (
-            self._env is command.env
+            self._env == command.env
             and self._cwd == command.cwd
             and self._streams == command.streams
             and self._shell == command.shell
@@ -76,7 +76,7 @@ class Spare:
     def is_like(self, other: Spare) -> bool:
         """Whether both serve the same surroundings."""
         return (
-            self._env is other._env
+            self._env == other._env
             and self._cwd == other._cwd
             and self._streams == other._streams
             and self._shell == other._shell
@@ -97,7 +97,7 @@ class Spare:
             if not self._waits:
                 self.refusal = DOES_NOT_WAIT
                 return None
-        if time.monotonic() - self.born >= SPARE_USABLE_SECONDS or not is_quiet(self.link.sock):
+        if time.monotonic() - self.born >= SPARE_USABLE_SECONDS or self._end.poll(0):
             return None
         # A directory that was replaced is another one.
         return True if self._directory is not None and _identity(self._cwd) == self._directory else None
@@ -114,6 +114,7 @@ class Spare:
             return False
         self._memory, self._stat, self._children, self._handle, self._notes = fds
         self._end.register(self._handle, select.POLLIN)
+        self._end.register(self.link.sock, select.POLLIN)
         self.pid, self._at, self._notes_fd = event["pid"], event["at"], event["notes"]
         return True
 
@@ -131,12 +132,10 @@ class Spare:
             return False
         return True
 
-    def ends_within(self, milliseconds: int) -> bool:
-        """Whether the shell has ended by then."""
-        return bool(self._end.poll(milliseconds))
-
-    def plain_code(self) -> int | None:
-        """The exit code of a shell that has ended by itself and left nothing; None when there is more to say."""
+    def code_within(self, milliseconds: int) -> int | None:
+        """The exit code of a shell that has ended by itself within that time and left nothing; None for any other."""
+        if not self._end.poll(milliseconds):
+            return None
         status = far.wait_status(self._stat)
         if status is None or os.pread(self._children, 64, 0) != b"%d " % self.pid:
             return None
@@ -322,11 +321,12 @@ def refill(command: Command, wanted: int) -> None:
 
 
 def refill_soon(loop: asyncio.AbstractEventLoop, command: Command, wanted: int, used: Spare | None = None) -> None:
-    """The same when the caller has its answer, and nobody waits."""
+    """The same at the loop's next turn, when the caller has its answer; the used spare is given back then."""
 
     def work() -> None:
         if used is not None:
             used.close_ends()
+            warden.give(used.link, since=used.born)
         refill(command, wanted)
 
-    soon(loop, work)
+    loop.call_soon(work)

@@ -57,7 +57,7 @@ _encoded: tuple[Mapping[str, str], dict[bytes, bytes]] = ({}, {})
 def _posix_spawn(command: Command, prepared: launch.Launch, writers: list[int]) -> int:
     global _encoded
     known, encoded = _encoded
-    if known is not command.env:
+    if known != command.env:
         encoded = {os.fsencode(name): os.fsencode(value) for name, value in command.env.items()}
         _encoded = (command.env, encoded)
     env = {**encoded, **{os.fsencode(name): os.fsencode(value) for name, value in prepared.variables.items()}}

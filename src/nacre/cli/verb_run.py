@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from nacre.api import PROFILE, run_with
 from nacre.cli.frame import DENIED, OUR_FAILURE, complain
 from nacre.cli.interruption import Interruption
-from nacre.engine.log_entry import outcome_word
+from nacre.engine.call_log import outcome_word
+from nacre.engine.capture import Observers
 from nacre.errors import DeniedError, InvalidRequestError, NacreError
 from nacre.request import check_timeout
 from nacre.result import Exited, Lost, ShellResult, Signalled, Stopped, TimedOut
@@ -88,7 +89,7 @@ async def _run(namespace: argparse.Namespace | SimpleNamespace, interruption: In
         timeout=namespace.timeout,
         cwd=namespace.cwd,
         env=_variables(namespace.env),
-        passthrough=None if namespace.json else interruption.pass_through,
+        observers=Observers(passthrough=None if namespace.json else interruption.pass_through),
     )
 
 

@@ -88,7 +88,11 @@ class Workspace:
         streams="merged",
         capture=CaptureShape(whole_bytes=WHOLE_BYTES, head_bytes=END_BYTES, tail_bytes=END_BYTES),
         view=view,
-        keeps=True,
+        normalises=True,
+        adopts_survivors=True,
+        moves_to_background=True,
+        tells_early_end=True,
+        sources_rc=True,
         persists=True,
     )
 

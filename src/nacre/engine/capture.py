@@ -1,21 +1,22 @@
-"""Where the output of one run goes: a bounded window and an artifact per stream, and whoever watches live."""
+"""Where the output of one run goes: a bounded window and an artifact for each stream, and what observes it live."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from nacre.artifacts.spill import Spill, SpillResult
 from nacre.artifacts.store import ArtifactStore
 from nacre.artifacts.writer import ArtifactWriter
 from nacre.backend import SIDE
 from nacre.errors import ArtifactError
-from nacre.output.captured import EVERYTHING, Captured, Selection
+from nacre.output.captured import Captured, Selection
 from nacre.output.escapes import is_plain
 from nacre.output.redaction.redactor import Redactor
 from nacre.output.sizes import human_size
 from nacre.output.window import Window
+from nacre.planning.plan import Plan
 from nacre.profile import Profile
 from nacre.request import Lifted
 from nacre.result import ArtifactRef, Output
@@ -41,47 +42,90 @@ class Nowhere:
         raise AssertionError("a kept command's output is not read here")
 
 
+@dataclass(frozen=True, slots=True)
+class Observers:
+    """What sees the output of a run while it comes, without hidden values."""
+
+    live: LiveTail | None = None
+    passthrough: Passthrough | None = None
+
+
+NO_OBSERVERS = Observers()
+
+
 class Capture:
-    """The sink of a run whose output is wanted."""
+    """The sink of a run whose output is wanted. Small output that nothing observes or hides stays a plain buffer."""
 
     def __init__(
         self,
         store: ArtifactStore,
         profile: Profile,
         settings: OutputSettings,
-        *,
-        redactor: Redactor,
-        selection: Selection = EVERYTHING,
-        lifted: Lifted | None = None,
-        live: LiveTail | None = None,
-        passthrough: Passthrough | None = None,
+        planned: Plan,
+        observers: Observers = NO_OBSERVERS,
     ) -> None:
-        def create(kind: str) -> Callable[[], ArtifactWriter]:
-            return lambda: store.create(
-                kind, cap_bytes=settings.artifact_cap_bytes, head_bytes=settings.artifact_head_bytes
-            )
-
-        shape = profile.capture
-        self._profile = profile
-        self._selection = selection
         self._store = store
-        self._redactors = [redactor.fresh() for _ in _KINDS[profile.streams]] if redactor else []
-        self._redactor = redactor
-        self._live = live
-        if live is not None:
-            live.redactor = redactor
-        self._passthrough = passthrough
-        self._spills = [
-            Spill(Window(shape.head_bytes, shape.tail_bytes, whole_bytes=shape.whole_bytes), create(kind))
-            for kind in _KINDS[profile.streams]
-        ]
-        side = lifted is not None and lifted.side
-        self._lifted = lifted
-        self._side = Spill(Window(0, 0, whole_bytes=SIDE_BYTES), create("output")) if side else None
-        self._side_redactor = redactor.fresh() if side and redactor else None
+        self._profile = profile
+        self._settings = settings
+        self._planned = planned
+        self._observers = observers
         self._watch: Callable[[bytes], object] | None = None
+        self._redactors: list[Redactor] = []
+        self._side: Spill | None = None
+        self._side_redactor: Redactor | None = None
+        self._spills: list[Spill] | None = None
+        """None while the output of each stream is small …"""
+        self._small = [bytearray() for _ in _KINDS[profile.streams]]
+        """… and is held here."""
+        lifted = planned.request.lifted
+        observed = observers.live is not None or observers.passthrough is not None
+        if planned.hides or observed or (lifted is not None and lifted.side):
+            self._spill()
+
+    def _spill(self) -> list[Spill]:
+        """Set up windows, artifacts, redaction and observers, and feed them what was held."""
+        if self._spills is not None:
+            return self._spills
+        shape, redactor = self._profile.capture, self._planned.redactor
+        kinds = _KINDS[self._profile.streams]
+        if self._planned.hides:
+            self._redactors = [redactor.fresh() for _ in kinds]
+        if self._observers.live is not None:
+            self._observers.live.redactor = redactor
+        self._spills = [
+            Spill(Window(shape.head_bytes, shape.tail_bytes, whole_bytes=shape.whole_bytes), self._create(kind))
+            for kind in kinds
+        ]
+        if self._lifted is not None and self._lifted.side:
+            self._side = Spill(Window(0, 0, whole_bytes=SIDE_BYTES), self._create("output"))
+            self._side_redactor = redactor.fresh() if self._planned.hides else None
+        for spill, held in zip(self._spills, self._small, strict=True):
+            spill.feed(held)
+        self._small = []
+        return self._spills
+
+    def _create(self, kind: str) -> Callable[[], ArtifactWriter]:
+        settings = self._settings
+        return lambda: self._store.create(
+            kind, cap_bytes=settings.artifact_cap_bytes, head_bytes=settings.artifact_head_bytes
+        )
+
+    @property
+    def _lifted(self) -> Lifted | None:
+        return self._planned.request.lifted
+
+    @property
+    def _selection(self) -> Selection:
+        request = self._planned.request
+        return Selection(head=request.head, tail=request.tail, keep=self._settings.keep)
 
     def feed(self, stream: int, buffer: bytearray, size: int) -> None:
+        if self._spills is None:
+            held = self._small[stream - 1]
+            if self._watch is None and len(held) + size <= self._profile.capture.whole_bytes:
+                held += buffer if size == len(buffer) else memoryview(buffer)[:size]
+                return
+            self._spill()
         if stream == SIDE:
             self._feed_side(buffer, size)
             return
@@ -91,13 +135,14 @@ class Capture:
         self._take(stream, buffer, size)
 
     def _take(self, stream: int, buffer: bytearray, size: int) -> None:
+        assert self._spills is not None
         self._spills[stream - 1].feed(buffer, size)
-        if self._live is not None:
-            self._live.feed(buffer, size)
+        if self._observers.live is not None:
+            self._observers.live.feed(buffer, size)
         if self._watch is not None:
             self._watch(bytes(memoryview(buffer)[:size]))
-        if self._passthrough is not None:
-            self._passthrough(stream, memoryview(buffer)[:size])
+        if self._observers.passthrough is not None:
+            self._observers.passthrough(stream, memoryview(buffer)[:size])
 
     def _feed_side(self, buffer: bytearray, size: int) -> None:
         assert self._side is not None
@@ -107,25 +152,37 @@ class Capture:
         self._side.feed(buffer, size)
 
     def watch(self, feed: Callable[[bytes], object]) -> None:
-        """Show the output to somebody who waits for something in it, from now on."""
+        """Show the output to a watcher, from now on."""
         self._watch = feed
 
-    def outputs(self, *, keep_all: bool) -> tuple[list[Output], list[str]]:
-        """What is shown of each stream, and the notices about what could not be kept."""
+    def outputs(self, *, keep_all: bool = False) -> tuple[list[Output], list[str]]:
+        """What is shown of each stream, and the notices about what could not be kept.
+
+        Args:
+            keep_all: keep small output in an artifact too.
+        """
+        if self._spills is None and not keep_all:
+            shown = [self._profile.view(_captured(held), self._selection) for held in self._small]
+            for output in shown:
+                if output.truncation is not None or output.capped_lines or output.redraws:
+                    break
+            else:
+                return shown, []
+        spills = self._spill()
         self._flush()
         outputs = []
         problems: list[str] = []
-        for spill in self._spills:
-            shown = None if spill.window.overflowed else self._view(spill.window, None)
+        for spill in spills:
+            view = None if spill.window.overflowed else self._view(spill.window, None)
             # What the view cuts must be on disk, even if the window still holds all of it.
-            if keep_all or (shown is not None and is_cut(shown)):
+            if keep_all or (view is not None and is_cut(view)):
                 spill.keep()
             result = spill.finish()
             if result.artifact is not None and result.artifact.dropped_bytes and self._profile.names_paths:
                 self._put_in_order(result.artifact, problems)
-            if shown is None or result.artifact is not None:
-                shown = self._view(result.window, result.artifact)
-            outputs.append(shown)
+            if view is None or result.artifact is not None:
+                view = self._view(result.window, result.artifact)
+            outputs.append(view)
             if result.error is not None:
                 problems.append(f"the full output could not be kept: {result.error}")
         if self._side is not None:
@@ -152,10 +209,10 @@ class Capture:
         )
         output = self._profile.view(captured, self._selection if selection is None else selection)
         shown = (window.whole,) if window.whole is not None else (window.head, window.tail)
-        if not self._redactor or all(map(is_plain, shown)):
+        if not self._planned.hides or all(map(is_plain, shown)):
             return output
         # A value with escapes or NULs inside is whole only where a view has taken them out.
-        text = self._redactor.redact_text(output.text)
+        text = self._planned.redactor.redact_text(output.text)
         return output if text == output.text else replace(output, text=text)
 
     def _with_side(self, output: Output, side: Spill, problems: list[str]) -> Output:
@@ -182,7 +239,7 @@ class Capture:
 
     def preview(self) -> Output:
         """The newest output so far."""
-        return self._view(self._spills[0].window, None, Selection(keep="tail"))
+        return self._view(self._spill()[0].window, None, Selection(keep="tail"))
 
     def end_side(self) -> ArtifactRef | None:
         """End the copy of what a last stage selects from: nobody goes on with it."""
@@ -197,7 +254,7 @@ class Capture:
         And what could not be kept, in words; the file has a mark in its place.
         The far side goes on with the redaction where this side stops, so a value cut in two is still found.
         """
-        (spill,) = self._spills
+        (spill,) = self._spill()
         held = b"".join(redactor.give_up() for redactor in self._redactors)
         self._redactors = []
         whole = spill.window.whole
@@ -235,13 +292,21 @@ class Capture:
 
     def close(self) -> None:
         """End the artifacts of a run that gave no result; what they hold is kept."""
+        if self._spills is None:
+            return
         self._flush()
         for spill in [*self._spills, *([self._side] if self._side is not None else [])]:
             spill.finish()
 
 
+def _captured(data: bytearray) -> Captured:
+    whole = bytes(data)
+    lines = whole.count(b"\n") + (whole[-1:] not in (b"", b"\n"))
+    return Captured(whole=whole, head=whole, tail=whole, total_bytes=len(whole), total_lines=lines)
+
+
 def is_cut(output: Output) -> bool:
-    """Whether a view shows less than all."""
+    """True if a view shows less than all."""
     return output.truncation is not None or output.capped_lines > 0 or output.redraws > 0
 
 

@@ -1,19 +1,71 @@
-"""From the facts of an ending to an outcome and the notices that go with it. Pure."""
+"""From the end of a run to its result: the one place that builds a ShellResult."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from nacre.backend import Ending, Survivor
+from nacre.engine.capture import Capture
 from nacre.engine.hidden_failure import hidden_failure
 from nacre.engine.run import Run
 from nacre.output.redaction.redactor import Redactor
+from nacre.planning.plan import Plan
+from nacre.profile import Profile
 from nacre.request import Lifted, ShellRequest
-from nacre.result import Exited, Lost, Outcome, Signalled, Stopped, TimedOut
+from nacre.result import Exited, Lost, Outcome, ShellResult, Signalled, Stopped, TimedOut
 from nacre.warden.stages import producers_status
 
 # A survivor's command line is shown to be recognised, not to be read.
 ARGV_CHARACTERS = 60
+
+
+def summarise(
+    run: Run,
+    ending: Ending,
+    planned: Plan,
+    profile: Profile,
+    capture: Capture,
+    *,
+    before: Sequence[str] = (),
+    after: Sequence[str | None] = (),
+    adopted: str | None = None,
+) -> ShellResult:
+    """The result of a run that is over.
+
+    Args:
+        before: notices that come before all others.
+        after: notices that come after all others.
+        adopted: the job that the survivors were made.
+    """
+    request, survivors = planned.request, run.survivors
+    if request.lifted is not None:
+        ending, notice = producers_ending(ending, request.lifted)
+        after = (notice, *after)
+    if planned.hides:
+        survivors = redacted_survivors(survivors, planned.redactor)
+        ending = replace(ending, unkillable=redacted_survivors(ending.unkillable, planned.redactor))
+    outcome = outcome_of(ending, planned.limit)
+    outputs, problems = capture.outputs(keep_all=profile.keep_partial and isinstance(outcome, TimedOut))
+    notices = [*before, *request.notices, *problems, *notices_of(run, ending, survivors, request)]
+    for notice in after:
+        if notice is not None:
+            notices.append(notice)
+    return ShellResult(
+        command=request.command,
+        outcome=outcome,
+        output=outputs[0],
+        stderr=outputs[1] if len(outputs) > 1 else None,
+        cwd=run.command.cwd,
+        started_at=run.started_at,
+        elapsed=run.elapsed,
+        timeout=planned.limit,
+        requested_timeout=request.requested_timeout,
+        stages=ending.stages,
+        survivors=survivors,
+        adopted=adopted,
+        notices=tuple(notices),
+    )
 
 
 def outcome_of(ending: Ending, limit: float | None) -> Outcome:
@@ -41,16 +93,16 @@ def producers_ending(ending: Ending, lifted: Lifted | None) -> tuple[Ending, str
     return changed, f"the exit code is that of the command before `{lifted.stage}`"
 
 
-def notices_of(run: Run, ending: Ending, request: ShellRequest) -> list[str]:
+def notices_of(run: Run, ending: Ending, survivors: tuple[Survivor, ...], request: ShellRequest) -> list[str]:
     """What the reader of a result should know beyond its status and output."""
     notices = [f"rm was refused by nacre: {path} is critical; the script went on" for path in ending.refused]
     if ending.out_of_memory:
         notices.append("out of memory: the kernel killed a process of this command or beside it")
-    if hidden := hidden_failure(ending.stages, ending.code, request):
+    if len(ending.stages) > 1 and (hidden := hidden_failure(ending.stages, ending.code, request)):
         notices.append(hidden)
-    if run.survivors:
-        notices.append(f"still running: {', '.join(_spell(survivor) for survivor in run.survivors)}")
-    elif run.held and not ending.unkillable:
+    if survivors:
+        notices.append(f"still running: {', '.join(_spell(survivor) for survivor in survivors)}")
+    elif run.watch.held and not ending.unkillable:
         notices.append("something outside this command still holds its output; later output is not shown")
     if ending.unkillable:
         names = ", ".join(f"{_spell(one)}, state {one.state}" for one in ending.unkillable)

@@ -1,26 +1,31 @@
-"""This process's environment as a value: the same object for as long as nothing in it has changed.
-
-Reading `os.environ` decodes every variable anew, which costs more than everything else that is decided about a short
-command. Whoever derives something from the snapshot may keep it for as long as the snapshot stays the same object.
-"""
+"""This process's environment as a value with a generation: the number changes when, and only when, a variable does."""
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
-_last: tuple[Mapping[str, object], Mapping[str, str]] = ({}, MappingProxyType({}))
+
+@dataclass(frozen=True, slots=True)
+class ProcessEnvironment:
+    """The variables at one moment; two of the same generation hold the same variables."""
+
+    values: Mapping[str, str]
+    generation: int
 
 
-def environment() -> Mapping[str, str]:
-    """The environment now; do not change it."""
+# Threads may find a change at the same moment: each gets a number of its own.
+_generations = itertools.count(1)
+_last = ProcessEnvironment(MappingProxyType({}), 0)
+
+
+def environment() -> ProcessEnvironment:
+    """The environment now."""
     global _last
-    # The encoded pairs behind os.environ are the same objects until a variable is set; comparing them is one pass
-    # over pointers. Where there is no such thing, the decoded pairs do as well.
-    pairs = getattr(os.environ, "_data", os.environ)
-    known, snapshot = _last
-    if pairs != known:
-        snapshot = MappingProxyType(dict(os.environ))
-        _last = (dict(pairs), snapshot)
-    return snapshot
+    now = dict(os.environ)
+    if now != _last.values:
+        _last = ProcessEnvironment(MappingProxyType(now), next(_generations))
+    return _last

@@ -57,13 +57,15 @@ def normalise(
             raise InterceptedError(better.message, tool=better.tool)
     lifted: Lifted | None = None
     if settings.output.lift_head_tail and request.until is None and request.mode == "foreground":
+        unlifted = script
         script, lifted = _lift(script, request, can_lift=can_lift)
     timeout, requested, notices = _clamp(request.timeout, settings.execution.timeout_seconds)
     if request.terminal:
         notices.append(NO_TERMINAL if request.mode == "foreground" else f"{NO_TERMINAL}; its input stays open")
-    expanded = expand_command(script, router)
-    if settings.shell.prefix:
-        expanded = f"{settings.shell.prefix} {expanded}"
+    prefix_words = f"{settings.shell.prefix} " if settings.shell.prefix else ""
+    expanded = prefix_words + expand_command(script, router)
+    if lifted is not None and lifted.side:
+        lifted = replace(lifted, plain_script=prefix_words + expand_command(unlifted, router))
     return replace(
         request,
         script=None if expanded == request.command else expanded,

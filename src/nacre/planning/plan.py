@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 from nacre.command import Command
 from nacre.environment.filter import EnvironmentEntryError, child_environment, with_call_environment
@@ -28,17 +27,38 @@ class Plan:
     redactor: Redactor
     """Knows the values that were taken out of the environment; false when there were none."""
     request: ShellRequest
-    surroundings: Mapping[str, str]
+    shared_env: Mapping[str, str]
     """The environment without the call's own variables: what the calls of a session share."""
     limit: float | None
     """The call's own timeout; the command's is what an approval left of it."""
+    hides: bool
+    """True if the redactor has anything to hide."""
+    logged_command: str
+    """The command for the log and for job records, without hidden values."""
+    logged_cwd: str
+    cwd: str
+    """Where the caller is."""
+    reviewed: bool = False
+    """True if the guard has judged the command alone."""
     waited: float = 0.0
     """Seconds that the approval took."""
+
+    def with_notice(self, notice: str) -> Plan:
+        """The plan whose result carries one more notice."""
+        return replace(self, request=replace(self.request, notices=(*self.request.notices, notice)))
+
+    def without_side(self) -> Plan:
+        """The plan for a backend that has no third stream."""
+        lifted = self.request.lifted
+        if lifted is None or not lifted.side:
+            return self
+        request = replace(self.request, lifted=replace(lifted, side=False, producer=-2))
+        return replace(self, request=request, command=replace(self.command, script=lifted.plain_script, side=False))
 
     @property
     def label(self) -> str:
         """The command on one line, cut to a length that a list can show, without hidden values."""
-        line = " ".join(self.redactor.redact_text(self.request.command).split())
+        line = " ".join(self.logged_command.split())
         return line if len(line) <= LABEL_CHARACTERS else f"{line[: LABEL_CHARACTERS - 3]}..."
 
 
@@ -53,12 +73,13 @@ def plan(request: ShellRequest, profile: Profile, settings: Settings, *, cwd: st
     grace = settings.execution.grace_seconds
     filtered = is_filtered(profile, settings.environment)
     limit = profile.timeout if request.timeout is None else request.timeout
-    surroundings = _surroundings(environ, settings.environment) if filtered else _Surroundings(environ, _NOTHING_HIDDEN)
+    shared = _shared(environ, settings.environment) if filtered else _Shared(environ, _NOTHING_HIDDEN)
+    redactor = shared.redactor
     return Plan(
-        Command(
+        command=Command(
             script=script,
             cwd=directory,
-            env=_with_call(surroundings.env, request.env) if filtered else environ,
+            env=_with_call(shared.env, request.env) if filtered else environ,
             names_cwd=filtered,
             timeout=limit,
             grace=profile.grace if grace is None else grace,
@@ -66,10 +87,14 @@ def plan(request: ShellRequest, profile: Profile, settings: Settings, *, cwd: st
             stages=gives_stages(script),
             side=request.lifted is not None and request.lifted.side,
         ),
-        surroundings.redactor,
-        request,
-        surroundings.env,
-        limit,
+        redactor=redactor,
+        request=request,
+        shared_env=shared.env,
+        limit=limit,
+        hides=bool(redactor),
+        logged_command=redactor.redact_text(request.command),
+        logged_cwd=redactor.redact_text(directory),
+        cwd=cwd,
     )
 
 
@@ -106,8 +131,9 @@ def is_filtered(profile: Profile, settings: EnvironmentSettings) -> bool:
     return settings.env_filter == "on"
 
 
-class _Surroundings(NamedTuple):
-    """What every call in the same surroundings shares."""
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """What every call with the same environment shares."""
 
     env: Mapping[str, str]
     redactor: Redactor
@@ -122,25 +148,25 @@ def _with_call(env: Mapping[str, str], per_call: Mapping[str, str] | None) -> Ma
         raise InvalidRequestError(f"field 'env': {error}", field="env") from error
 
 
-# The last surroundings and what was made of them: they are the same object for most calls of a program, and the forms
-# of a hidden value take milliseconds to prepare.
-_last: tuple[Mapping[str, str], EnvironmentSettings, _Surroundings] | None = None
+# The last environment and what was made of it: most calls of a program have the same one, and the forms of a hidden
+# value take milliseconds to prepare.
+_last: tuple[Mapping[str, str], EnvironmentSettings, _Shared] | None = None
 
 
-def _surroundings(environ: Mapping[str, str], settings: EnvironmentSettings) -> _Surroundings:
+def _shared(environ: Mapping[str, str], settings: EnvironmentSettings) -> _Shared:
     global _last
-    if _last is not None and _last[0] is environ and _last[1] == settings:
+    if _last is not None and _last[0] == environ and _last[1] == settings:
         return _last[2]
     filtered = child_environment(environ, allow=settings.env_allow, profile=settings.env_profile, own_venv=_OWN_VENV)
     redactor = Redactor(filtered.hidden) if filtered.hidden else _NOTHING_HIDDEN
-    made = _Surroundings(filtered.kept, redactor)
+    made = _Shared(filtered.kept, redactor)
     _last = (environ, settings, made)
     return made
 
 
 def redactor_for(environ: Mapping[str, str], settings: EnvironmentSettings) -> Redactor:
     """Knows the values that a filtered environment leaves out, for texts that belong to no plan."""
-    return _surroundings(environ, settings).redactor
+    return _shared(environ, settings).redactor
 
 
 _NOTHING_HIDDEN = Redactor.empty()

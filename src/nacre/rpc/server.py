@@ -191,7 +191,7 @@ class _Server:
     def _check(self, request: Request) -> dict[str, object]:
         command = command_of(arguments_of(request.fields, known=["command"]))
         tool = self._shells.own
-        return tool.engine.judge(command, Workspace.profile, cwd=tool.cwd).json()
+        return tool.engine.planner.judge(command, Workspace.profile, cwd=tool.cwd).json()
 
 
 def _complain(task: asyncio.Task[bytes] | asyncio.Task[None]) -> None:

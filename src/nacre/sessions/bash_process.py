@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from nacre import forks
-from nacre.backends.hub import unwatch, watch
+from nacre.backends.pipes import stop_listening
 from nacre.backends.start_errors import start_error
 from nacre.backends.waiting_shell import WaitingShell, start_waiting
 from nacre.command import Command
@@ -110,16 +110,16 @@ class Shell:
             except EOFError as error:
                 if not done.done():
                     done.set_exception(error)
-                unwatch(loop, self.sock.fileno())
+                stop_listening(loop, self.sock)
             else:
                 if frame is not None and not done.done():
                     done.set_result(frame)
 
-        watch(loop, self.sock.fileno(), look)
+        loop.add_reader(self.sock.fileno(), look)
         try:
             return await done
         finally:
-            unwatch(loop, self.sock.fileno())
+            stop_listening(loop, self.sock)
 
     def is_there(self) -> bool:
         """Whether it still waits: it says nothing by itself, so what there is to read is its end."""
@@ -270,10 +270,10 @@ async def _greeting(shell: Shell, command: Command) -> TurnReport:
             elif message["event"] in ("exited", "bye"):
                 error = StartError("the shell of the session ended while it was started")
         if error is not None and not failure.done():
-            unwatch(loop, sock.fileno())
+            stop_listening(loop, sock)
             failure.set_result(error)
 
-    watch(loop, sock.fileno(), look)
+    loop.add_reader(sock.fileno(), look)
     answer: asyncio.Future[Any] = asyncio.ensure_future(shell.answer())
     try:
         await asyncio.wait([answer, failure], return_when=asyncio.FIRST_COMPLETED)
@@ -284,7 +284,7 @@ async def _greeting(shell: Shell, command: Command) -> TurnReport:
         # Its end is seen here a moment before its runner says why.
         raise await failure
     finally:
-        unwatch(loop, sock.fileno())
+        stop_listening(loop, sock)
         answer.cancel()
         await asyncio.wait([answer])
         if not answer.cancelled():

@@ -12,12 +12,10 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from nacre import forks
-from nacre.backend import AtOnce, Listener, Process
-from nacre.backends.inline_wait import may_linger
-from nacre.command import Command
+from nacre.backend import Listener, Process
+from nacre.command import Command, NewJob
 from nacre.errors import InvalidRequestError, SessionBusyError, StartError, WorkingDirectoryError
 from nacre.sessions.bash_process import Shell, start_shell
 from nacre.sessions.checkpoint import (
@@ -138,7 +136,6 @@ class Session:
         env: Mapping[str, str] | None = None,
         here: bool = False,
         stays: bool = False,
-        lingers: bool = True,
         review: Callable[[Command], Awaitable[Command]] | None = None,
     ) -> SessionBackend:
         """Wait for the turn of this command, and have a shell ready for it; the backend is to be closed afterwards.
@@ -148,7 +145,6 @@ class Session:
             env: variables for this command alone.
             here: whether it runs where the session is by then, whatever directory it was planned for.
             stays: whether the session stays in the command's directory.
-            lingers: whether a command that ends at once may have ended before its start returns.
             review: judges the command when the state of the shell that runs it is known, and may change it.
 
         Raises:
@@ -167,7 +163,6 @@ class Session:
             if review is not None:
                 command = await review(command)
             command = self._with_late_rc(command)
-            lingers = lingers and await may_linger(loop)
         except BaseException:
             self._pass_on()
             raise
@@ -183,7 +178,7 @@ class Session:
         )
         notice = "; ".join(self._notices) or None
         self._notices = []
-        return SessionBackend(self, shell, self._spec, command, notice, lingers=lingers)
+        return SessionBackend(self, shell, self._spec, command, notice)
 
     async def _take_turn(self, label: Callable[[], str], limit: float | None) -> None:
         if self._running is not None:
@@ -228,7 +223,7 @@ class Session:
         if shell is not None and self._dumping:
             await self._gather(shell, deadline)
             shell = self._shell
-        if shell is not None and self._is_usable(shell) and (shell.env is command.env or self._fits(command)):
+        if shell is not None and self._is_usable(shell) and self._fits(command):
             return shell
         if shell is not None:
             self._drop(shell)
@@ -426,6 +421,11 @@ class Session:
         """What the shell has defined, as it was written down last; in a turn, what the command will find."""
         return self._checkpoint or self._initial
 
+    def state_for(self, env: Mapping[str, str] | None) -> Checkpoint | None:
+        """The same for a command that comes with variables of its own."""
+        known = self.known
+        return None if known is None else known.for_call(env or ())
+
     def _forget_state(self) -> None:
         self._checkpoint = None
         self._debug = ""
@@ -505,9 +505,7 @@ class SessionBackend:
 
     keeps = True
 
-    def __init__(
-        self, session: Session, shell: Shell, spec: TurnSpec, command: Command, notice: str | None, *, lingers: bool
-    ) -> None:
+    def __init__(self, session: Session, shell: Shell, spec: TurnSpec, command: Command, notice: str | None) -> None:
         """With the command whose turn it is, and what is left of its time."""
         self.notice = notice
         self._command = command
@@ -515,32 +513,20 @@ class SessionBackend:
         self._session = session
         self._shell = shell
         self._spec = spec
-        self._lingers = lingers
 
     @property
     def timeout(self) -> float | None:
         """What is left of the command's time."""
         return self._command.timeout
 
-    def at_once(self) -> AtOnce | None:
-        """Run a script that can change nothing, if it ends at once; else `start` goes on with it."""
-        if not self._spec.keeps_state or not self._lingers or self._command.side:
-            return None
-        return self._begin().at_once()
-
-    def start(self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None) -> Process:
+    def start(self, command: Command, listener: Listener, *, job: NewJob | None = None) -> Process:
         assert job is None, "a job has a shell of its own"
-        turn = self._begin() if self._turn is None else self._turn
+        turn = self._turn = Turn(self._session, self._shell, self._command, self._spec)
         turn.start(listener)
         return turn
-
-    def _begin(self) -> Turn:
-        self._turn = Turn(self._session, self._shell, self._command, self._spec, lingers=self._lingers)
-        return self._turn
 
     def close(self) -> None:
         """Let the next command have its turn."""
         if self._turn is not None and not self._turn.over:
-            # Whoever began it did not go on with it.
             self._turn.release()
         self._session._pass_on()

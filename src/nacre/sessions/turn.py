@@ -10,17 +10,16 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
-from nacre.backend import SIDE, AtOnce, Ending, Listener, Survivor
+from nacre.backend import SIDE, Ending, Listener, PipesOnly, Survivor
 from nacre.backends.contained_process import ContainedProcess
-from nacre.backends.hub import unwatch, watch
-from nacre.backends.inline_wait import LINGER_MILLISECONDS
-from nacre.backends.pipes import FULL_PIPE_BYTES, read_now
+from nacre.backends.inline_wait import INLINE_MILLISECONDS, can_block_briefly
+from nacre.backends.pipes import read_now, stop_listening
 from nacre.backends.start_errors import start_error
-from nacre.command import Command
+from nacre.command import Command, NewJob
 from nacre.errors import NacreError
 from nacre.sessions.bash_process import Shell
 from nacre.sessions.fifo import Fifo
@@ -49,24 +48,16 @@ class Keeper(Protocol):
 LOOKS, LOOK_SECONDS = 4, 0.004
 # Enough of the loop's text to know it by.
 DRIVER_SHOWN = 32
-# Every view shows this much whole; bytes that cannot be decoded grow to three when they are shown.
-AT_ONCE_BYTES = 48 * 1024
-AT_ONCE_BYTES_OF_ANY_KIND = AT_ONCE_BYTES // 3
 
 
-class Turn:
-    def __init__(self, keeper: Keeper, shell: Shell, command: Command, spec: TurnSpec, *, lingers: bool) -> None:
+class Turn(PipesOnly):
+    def __init__(self, keeper: Keeper, shell: Shell, command: Command, spec: TurnSpec) -> None:
         self._keeper = keeper
         self._shell = shell
         self._command = command
         self._listener: Listener
         self._spec = spec
-        self._lingers = lingers
-        self._handed_over = False
-        self._early: TurnReport | None = None
-        """The end of the script, where it came before there was a listener …"""
-        self._read = b""
-        """… and what was read of its output."""
+        self._loop = asyncio.get_running_loop()
         self._inner: ContainedProcess | None = None
         self._frame: TurnReport | None = None
         """The end of the script, once it was told."""
@@ -81,51 +72,15 @@ class Turn:
         self._left: tuple[Survivor, ...] = ()
         self._over = False
 
-    def at_once(self) -> AtOnce | None:
-        """Hand the script over; what it came to, if it has ended in a moment, wrote little and left nothing.
-
-        The turn is over then. Otherwise it goes on, and `start` tells a listener of it.
-        """
-        self._hand_over()
-        shell = self._shell
-        if self._inner is not None or not shell.linger(LINGER_MILLISECONDS):
-            return None
-        try:
-            frame = self._early = shell.heard()
-        except EOFError:
-            return None
-        if frame is None or frame.spent or not (codes := frame.codes):
-            return None
-        try:
-            self._read = os.read(shell.output, FULL_PIPE_BYTES)
-        except BlockingIOError:
-            pass  # it wrote nothing
-        size = len(self._read)
-        if size > (AT_ONCE_BYTES if self._read.isascii() else AT_ONCE_BYTES_OF_ANY_KIND):
-            return None
-        if not shell.is_alone(frame.last):
-            return None
-        self._finish("waits")
-        return AtOnce(codes[0], tuple(codes[1:]), (self._read,))
-
     def start(self, listener: Listener) -> None:
-        """Hand the script over, if it was not yet; returns when it has been, or when a short one has ended."""
+        """Hand the script over; returns when it has been, or when a short one has ended."""
         self._listener = listener
-        if not self._handed_over:
-            self._hand_over()
-            if self._lingers and self._shell.linger(LINGER_MILLISECONDS):
-                self._look()
-        elif self._early is not None:
-            if self._read:
-                listener.output(1, bytearray(self._read), len(self._read))
-            self._take(self._early)
-        if not self._over and self._inner is None:
-            self._attend()
-
-    def _hand_over(self) -> None:
-        self._handed_over = True
         shell = self._shell
         self._say(lambda nonce: shell.loop.turn(nonce, self._spec, switched=shell.switched))
+        if can_block_briefly(self._loop) and shell.linger(INLINE_MILLISECONDS):
+            self._look()
+        if not self._over and self._inner is None:
+            self._attend()
 
     def _say(self, text: Callable[[str], str]) -> None:
         try:
@@ -138,13 +93,12 @@ class Turn:
             return
         shell = self._shell
         self._inner = ContainedProcess(shell.link, self._command, self)
-        self._loop = asyncio.get_running_loop()
         readers, shell.output = [shell.output], -1
         if self._command.side:
             readers.append(shell.side)
             shell.side = -1
         self._inner.attend(readers)
-        watch(self._loop, shell.sock.fileno(), self._look)
+        self._loop.add_reader(shell.sock.fileno(), self._look)
 
     # What the shell says.
 
@@ -154,7 +108,7 @@ class Turn:
         except EOFError:
             # Its runner reaps it and tells.
             self._attend()
-            unwatch(self._loop, self._shell.sock.fileno())
+            stop_listening(self._loop, self._shell.sock)
             return
         if frame is None or self._leaving:
             return
@@ -285,7 +239,7 @@ class Turn:
         self._over = True
         shell = self._shell
         if self._inner is not None:
-            unwatch(self._loop, self._shell.sock.fileno())
+            stop_listening(self._loop, self._shell.sock)
             if fate == "waits":
                 readers = self._inner.leave()
                 if self._apart:
@@ -359,7 +313,7 @@ class Turn:
         if self._inner is not None:
             self._inner.pause()
 
-    async def keep(self, job: Mapping[str, Any] | None, *, adopt: int | None = None) -> None:
+    async def keep(self, job: NewJob | None, *, adopt: int | None = None) -> None:
         assert self._inner is not None
         if self._apart:
             await self._inner.keep(job, adopt=adopt, apart=True)

@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from nacre.backend import Ending, Listener, Process, Survivor
-from nacre.command import Command
+from nacre.backend import Ending, Listener, PipesOnly, Process, Survivor, refuse_terminal
+from nacre.command import Command, NewJob
 from nacre.errors import StartError, WorkingDirectoryError
 
 
@@ -46,13 +46,14 @@ class ScriptedBackend:
         self._plays = plays
         self._missing = missing_directories
 
-    def start(self, command: Command, listener: Listener, *, job: Mapping[str, Any] | None = None) -> Process:
+    def start(self, command: Command, listener: Listener, *, job: NewJob | None = None) -> Process:
+        refuse_terminal(command)
         if command.script not in self._plays:
             raise StartError(f"no play was prepared for {command.script!r}")
         return ScriptedProcess(self._plays[command.script], command, listener, missing=command.cwd in self._missing)
 
 
-class ScriptedProcess:
+class ScriptedProcess(PipesOnly):
     PID = 4242
 
     def __init__(self, play: Play, command: Command, listener: Listener, *, missing: bool) -> None:
@@ -128,7 +129,7 @@ class ScriptedProcess:
     def pause(self) -> None:
         return None
 
-    async def keep(self, job: Mapping[str, Any] | None, *, adopt: int | None = None) -> None:
+    async def keep(self, job: NewJob | None, *, adopt: int | None = None) -> None:
         return None
 
     def release(self) -> None:

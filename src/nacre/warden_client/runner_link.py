@@ -58,7 +58,7 @@ class Link:
             self._fork(self, request, fds, env)
             return
         known, self.env = self.env, env
-        self.tell(protocol.addressed(request, fds=len(fds), env=None if known is env else env), fds)
+        self.tell(protocol.addressed(request, fds=len(fds), env=None if known == env else env), fds)
 
     def hand_over(self, request: FirstRequest) -> bool:
         """Have an idle runner serve another caller; this way to it ends then. False when that cannot be."""
@@ -153,7 +153,7 @@ class FirstRequest:
 
     def message(self, known: Mapping[str, str] | None) -> Request:
         """The whole of it, with the environment if whoever gets it knows another one."""
-        return protocol.addressed(self._words, fds=len(self.fds), env=None if self._env is known else self._env)
+        return protocol.addressed(self._words, fds=len(self.fds), env=None if self._env == known else self._env)
 
     def send(self, sock: socket.socket, known: Mapping[str, str] | None, flags: int) -> bool:
         """Send it, or what is left of it; False when it cannot go on now."""

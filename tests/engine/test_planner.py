@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
 import nacre
 from nacre.api import PROFILE
-from nacre.engine.engine import MOST_PLANS, Engine, from_environment
+from nacre.engine.engine import from_environment
+from nacre.engine.planner import MOST_PLANS
 from nacre.guard.verdict import Verdict
+from nacre.request import ShellRequest
 from nacre.settings import PolicySettings, Settings
 
 
 async def test_the_same_command_in_the_same_surroundings_has_one_plan() -> None:
-    engine = from_environment()
-    first = await engine.plan_again("echo hi", None, PROFILE, cwd="/")
-    assert await engine.plan_again("echo hi", None, PROFILE, cwd="/") is first
-    for other in (
-        await engine.plan_again("echo ho", None, PROFILE, cwd="/"),
-        await engine.plan_again("echo hi", 7, PROFILE, cwd="/"),
-        await engine.plan_again("echo hi", None, PROFILE, cwd="/tmp"),
-    ):
-        assert other is not first
+    known = from_environment().planner.known
+    for _ in range(2):
+        await nacre.run("echo hi", cwd="/")
+        assert len(known) == 1
+    await nacre.run("echo ho", cwd="/")
+    await nacre.run("echo hi", cwd="/", timeout=7)
+    await nacre.run("echo hi", cwd="/tmp")
+    assert len(known) == 4
 
 
 async def test_a_variable_that_was_set_since_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,24 +48,34 @@ async def test_what_was_denied_is_denied_again() -> None:
 async def test_a_rule_that_was_added_since_holds(tmp_path: Path) -> None:
     rules = tmp_path / "rules.toml"
     rules.write_text("")
-    engine = Engine(Settings(policy=PolicySettings(rules_file=str(rules))), str(tmp_path / "state"))
-    await engine.plan_again("curl example.com", None, PROFILE, cwd="/")
+    settings = Settings(policy=PolicySettings(rules_file=str(rules)))
+    await nacre.run("curl --version", settings=settings)
     rules.write_text(
         '[[rule]]\nname = "no-curl"\ndecision = "deny"\nwords = ["curl"]\nreason = "No."\n'
         'match = ["curl x"]\nnot_match = ["echo curl"]\n'
     )
     with pytest.raises(nacre.DeniedError, match="No"):
-        await engine.plan_again("curl example.com", None, PROFILE, cwd="/")
-    engine.close()
+        await nacre.run("curl --version", settings=settings)
 
 
-async def test_who_is_asked_is_asked_each_time(tmp_path: Path) -> None:
+async def test_an_approver_is_asked_each_time(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.toml"
+    rules.write_text(
+        '[[rule]]\nname = "ask-true"\ndecision = "ask"\nwords = ["true"]\nreason = "Really?"\n'
+        'match = ["true"]\nnot_match = ["echo true"]\n'
+    )
+    asked = 0
+
     async def yes(command: str, verdict: Verdict) -> bool:
+        nonlocal asked
+        asked += 1
         return True
 
-    engine = Engine(Settings(), str(tmp_path), approver=yes)
-    first = await engine.plan_again("echo hi", None, PROFILE, cwd="/")
-    assert await engine.plan_again("echo hi", None, PROFILE, cwd="/") is not first
+    settings = Settings(policy=PolicySettings(rules_file=str(rules)))
+    async with nacre.Tool("workspace", settings=settings, approver=yes) as tool:
+        for _ in range(2):
+            await tool.call({"command": "true"})
+    assert asked == 2
 
 
 async def test_a_wrong_argument_is_refused_although_an_equal_one_is_known() -> None:
@@ -78,8 +88,9 @@ async def test_a_wrong_argument_is_refused_although_an_equal_one_is_known() -> N
         await nacre.run(["true"])  # type: ignore[arg-type]
 
 
-async def test_no_more_plans_are_held_than_a_program_repeats() -> None:
-    engine = from_environment()
-    for n in range(MOST_PLANS + 10):
-        await engine.plan_again(f"echo {n}", None, PROFILE, cwd=os.sep)
-    assert len(engine._plans) <= MOST_PLANS
+def test_no_more_plans_are_held_than_a_program_repeats() -> None:
+    planner = from_environment().planner
+    planned = planner.plan(ShellRequest(command="true"), PROFILE, cwd="/")
+    for number in range(MOST_PLANS + 10):
+        planner.remember((number,), planned)
+    assert len(planner.known) <= MOST_PLANS

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from nacre.backend import Ending, Survivor
 from nacre.command import Command
-from nacre.engine.run import Run
+from nacre.engine.run import EndWatch
 
 
 class Nothing:
@@ -14,9 +16,10 @@ class Nothing:
 
 async def test_the_pipe_of_what_cannot_be_killed_is_not_waited_for() -> None:
     """The time for the end of the command was spent on killing it."""
-    run = Run(Command(script="cat", cwd="/", env={}, timeout=1, grace=1), Nothing())
+    command = Command(script="cat", cwd="/", env={}, timeout=1, grace=1)
+    watch = EndWatch(command, Nothing(), asyncio.get_running_loop())
     stuck = Survivor(1, ("cat",), "D")
     ending = Ending(pid=1, why="timeout", forced=True, left=True, unkillable=(stuck,))
-    run.exited(ending)
-    assert run.finished.done()
-    assert run.finished.result() is ending
+    watch.exited(ending)
+    assert watch.over
+    assert watch.ending is ending

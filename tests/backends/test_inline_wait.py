@@ -1,4 +1,4 @@
-"""Commands that end at once are waited for; whatever is not so plain goes on like any command, and nothing is lost."""
+"""Commands that end at once are waited for inline; any other is attended, and nothing is lost in between."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from begun import BegunFirst
+from places import Counting
 
 import nacre
-from nacre.backend import Ending, LocalBackend
-from nacre.backends import inline_wait
+from nacre.backend import Backend, Ending
 from nacre.backends.contained import ContainedBackend
 from nacre.backends.direct import DirectBackend
-from nacre.backends.hub import unwatch, watch
-from nacre.backends.inline_wait import may_linger, read_whole
+from nacre.backends.inline_wait import can_block_briefly, enter_call, leave_call, read_whole
 from nacre.command import Command
 from nacre.engine.run import Run
 from nacre.settings import ExecutionSettings, Settings
@@ -26,14 +24,14 @@ from nacre.testing.backend_contract import Collected
 from nacre.warden.spare_shell import wait_status
 
 ENV = dict(os.environ)
-PLACES: dict[str, Callable[[], LocalBackend]] = {"contained": ContainedBackend, "direct": DirectBackend}
+PLACES: dict[str, Callable[[], Backend]] = {"contained": ContainedBackend, "direct": DirectBackend}
 
 
 def _command(script: str, *, timeout: float = 8.0) -> Command:
     return Command(script=script, cwd="/", env=ENV, timeout=timeout, grace=1.0, stages="|" in script)
 
 
-async def _run(place: BegunFirst, command: Command) -> tuple[Ending, bytes]:
+async def _run(place: Counting, command: Command) -> tuple[Ending, bytes]:
     sink = Collected()
     run = Run.start(place, command, sink)
     try:
@@ -48,7 +46,7 @@ async def _run(place: BegunFirst, command: Command) -> tuple[Ending, bytes]:
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine must not make a short command a long one: what is told apart here is plain from not plain."""
     for name in ("contained", "direct"):
-        monkeypatch.setattr(f"nacre.backends.{name}.LINGER_MILLISECONDS", 5000)
+        monkeypatch.setattr(f"nacre.backends.{name}.INLINE_MILLISECONDS", 5000)
 
 
 @pytest.mark.usefixtures("patient")
@@ -68,12 +66,12 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_what_is_plain_is_known_at_once(
     place: str, script: str, code: int, stages: tuple[int, ...], output: bytes
 ) -> None:
-    backend = BegunFirst(PLACES[place]())
+    backend = Counting(PLACES[place]())
     # On a busy machine a shell may take so long that its runner announces it, which is not plain any more.
     for _ in range(20):
         ending, seen = await _run(backend, _command(script))
         assert (ending.code, ending.stages, seen) == (code, stages, output)
-        if backend.at_once:
+        if backend.inline:
             return
     pytest.fail("it was attended each time")
 
@@ -90,9 +88,9 @@ async def test_what_is_plain_is_known_at_once(
 async def test_what_is_not_plain_goes_on_and_loses_nothing(
     place: str, script: str, code: int | None, signal: int | None, output: bytes
 ) -> None:
-    backend = BegunFirst(PLACES[place]())
+    backend = Counting(PLACES[place]())
     ending, seen = await _run(backend, _command(script))
-    assert (backend.at_once, ending.code, ending.signal, seen) == (0, code, signal, output)
+    assert (backend.inline, ending.code, ending.signal, seen) == (0, code, signal, output)
 
 
 @pytest.mark.usefixtures("patient")
@@ -107,12 +105,12 @@ async def test_what_is_not_plain_goes_on_and_loses_nothing(
 )
 async def test_what_leaves_something_is_not_plain(place: str, script: str) -> None:
     sink = Collected()
-    backend = BegunFirst(PLACES[place]())
+    backend = Counting(PLACES[place]())
     run = Run.start(backend, _command(script), sink)
     try:
         ending = await run.wait()
         await run.settle()
-        assert (backend.at_once, ending.left, sink.streams[1]) == (0, True, b"on\n")
+        assert (backend.inline, ending.left, sink.streams[1]) == (0, True, b"on\n")
         # Which may not have become the program yet.
         assert len(run.survivors) == 1
         await run.sweep()
@@ -120,28 +118,37 @@ async def test_what_leaves_something_is_not_plain(place: str, script: str) -> No
         run.release()
 
 
-@pytest.mark.parametrize("place", PLACES)
-async def test_what_was_begun_and_is_given_up_ends(place: str) -> None:
-    begun = PLACES[place]().begin(_command("echo $$; sleep 1000"))
-    assert begun is not None
-    assert begun.at_once() is None
-    begun.close()
-    begun.close()
-    # That nothing is left is proved for every test.
-
-
-async def test_nobody_is_kept_waiting_who_is_attended_or_ready() -> None:
+async def test_nothing_waits_inline_beside_another_call() -> None:
     loop = asyncio.get_running_loop()
-    assert await may_linger(loop)
-    reader, writer = os.pipe()
-    watch(loop, reader, lambda: None)
-    assert not await may_linger(loop)
-    unwatch(loop, reader)
-    os.close(reader)
-    os.close(writer)
-    assert await may_linger(loop)
-    loop.call_soon(lambda: None)
-    assert not await may_linger(loop)
+    assert can_block_briefly(loop)
+    assert enter_call(loop)
+    assert can_block_briefly(loop)
+    assert not enter_call(loop)
+    assert not can_block_briefly(loop)
+    leave_call(loop)
+    assert can_block_briefly(loop)
+    leave_call(loop)
+
+
+async def test_nothing_waits_inline_beside_a_command_that_is_attended() -> None:
+    loop = asyncio.get_running_loop()
+    backend = Counting(ContainedBackend())
+    attended = Run.start(backend, _command("sleep 1000"), Collected())
+    enter_call(loop)
+    try:
+        ending, _ = await _run(backend, _command("true"))
+        assert (backend.inline, ending.code) == (0, 0)
+        await attended.end()
+    finally:
+        leave_call(loop)
+        attended.release()
+
+
+async def test_calls_that_are_made_together_run_together() -> None:
+    results = await asyncio.gather(*(nacre.run("sleep 0.3; date +%s%N") for _ in range(4)))
+    ends = [int(result.text) for result in results]
+    # One after another, the last would end a second after the first.
+    assert max(ends) - min(ends) < 800_000_000
 
 
 @pytest.mark.parametrize("containment", ["off", "required"])
@@ -156,10 +163,10 @@ async def test_others_have_their_turn_while_short_commands_follow_each_other(con
             turns += 1
 
     task = asyncio.create_task(other())
-    for _ in range(2 * inline_wait.TURN_EVERY):
+    for _ in range(4):
         await nacre.run("true", settings=settings)
     task.cancel()
-    assert turns > 0
+    assert turns >= 3
 
 
 async def test_others_have_their_turn_during_a_session_too() -> None:
@@ -174,10 +181,10 @@ async def test_others_have_their_turn_during_a_session_too() -> None:
     async with nacre.Session() as session:
         await session.run("x=1")
         task = asyncio.create_task(other())
-        for _ in range(2 * inline_wait.TURN_EVERY):
+        for _ in range(4):
             await session.run("true")
         task.cancel()
-    assert turns > 0
+    assert turns >= 3
 
 
 async def test_a_hidden_value_stays_hidden_in_what_ended_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,248 @@
+"""One call, from its plan to its result: review → start → wait or keep → summarise.
+
+A ShellResult is returned exactly when a process was started; before that, an exception. Every call is logged once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from nacre.backend import Backend, Ending
+from nacre.backends.inline_wait import enter_call, leave_call
+from nacre.command import Command
+from nacre.engine.call_log import entry_of, measures
+from nacre.engine.capture import NO_OBSERVERS, Capture, Observers
+from nacre.engine.engine import Engine
+from nacre.engine.planner import LEAST_SECONDS
+from nacre.engine.run import Run
+from nacre.engine.summary import summarise
+from nacre.errors import BackendUnavailableError, JobError, NacreError
+from nacre.planning.plan import Plan
+from nacre.profile import Background, Profile
+from nacre.result import ShellResult
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nacre.engine.wait import WaitPolicy
+    from nacre.sessions.session import Session, SessionBackend
+
+T = TypeVar("T")
+Attempt = Callable[[Backend, Plan], Awaitable[T]]
+"""Runs a reviewed plan in a place."""
+
+NO_SESSION = (
+    "the session has no shell without the warden: the command ran in a shell of its own, and what it changed is gone"
+)
+NO_WARDEN = "without a warden no command can go on in the background: it was waited for to its end"
+
+
+async def execute(
+    engine: Engine,
+    planned: Plan,
+    profile: Profile,
+    *,
+    policy: WaitPolicy | None = None,
+    observers: Observers = NO_OBSERVERS,
+    session: Session | None = None,
+    backend: Backend | None = None,
+) -> ShellResult | Background:
+    """Run a planned command; return its result, or the job it became while the call waited.
+
+    Args:
+        policy: how long the call waits; None waits to the end.
+        session: the session whose shell runs it.
+        backend: the place where it runs, if not where commands of this profile run.
+    """
+    loop = asyncio.get_running_loop()
+    alone = enter_call(loop)
+    try:
+        return await in_place(
+            engine,
+            planned,
+            profile,
+            lambda place, reviewed: _run(engine, place, reviewed, profile, policy, observers, alone=alone),
+            session=session,
+            backend=backend,
+        )
+    finally:
+        leave_call(loop)
+
+
+async def run_to_end(
+    engine: Engine,
+    planned: Plan,
+    profile: Profile,
+    *,
+    observers: Observers = NO_OBSERVERS,
+    session: Session | None = None,
+    backend: Backend | None = None,
+) -> ShellResult:
+    """Run a planned command to its end."""
+    result = await execute(engine, planned, profile, observers=observers, session=session, backend=backend)
+    assert isinstance(result, ShellResult)
+    return result
+
+
+async def in_place(
+    engine: Engine,
+    planned: Plan,
+    profile: Profile,
+    attempt: Attempt[T],
+    *,
+    session: Session | None = None,
+    backend: Backend | None = None,
+) -> T:
+    """Review a plan and attempt it where it runs: if the warden is unavailable, without one and with a notice."""
+    try:
+        try:
+            if session is not None:
+                place, reviewed = await enter(engine, session, planned, profile)
+                try:
+                    return await attempt(place, reviewed)
+                finally:
+                    place.close()
+            if not planned.reviewed:
+                planned = await engine.planner.review(planned, profile)
+            return await attempt(engine.backend_for(profile) if backend is None else backend, planned)
+        except BackendUnavailableError as error:
+            fallback = engine.fallback_for(profile, error) if backend is None else None
+            if fallback is None:
+                raise
+        planned = planned.without_side()
+        if session is not None:
+            planned = await engine.planner.review(planned.with_notice(NO_SESSION), profile)
+        return await attempt(fallback, planned)
+    except (NacreError, asyncio.CancelledError) as error:
+        engine.log.add_failure(profile, planned, error)
+        raise
+
+
+async def enter(engine: Engine, session: Session, planned: Plan, profile: Profile) -> tuple[SessionBackend, Plan]:
+    """Wait for the command's turn in a session, and judge it with what its shell has defined by then.
+
+    The place is to be closed after the run.
+    """
+    command, request = planned.command, planned.request
+    if request.env:
+        command = replace(command, env=planned.shared_env)
+    reviewed = planned
+
+    async def review(command: Command) -> Command:
+        nonlocal reviewed
+        reviewed = await engine.planner.review(planned, profile, session.state_for(request.env), cwd=session.cwd)
+        if reviewed is planned:
+            return command
+        left = command.timeout
+        if left is not None and reviewed.waited:
+            left = max(left - reviewed.waited, LEAST_SECONDS)
+        return replace(command, prologue=reviewed.command.prologue, timeout=left)
+
+    place = await session.turn(
+        command,
+        label=lambda: planned.label,
+        env=request.env,
+        here=request.cwd is None,
+        stays=request.stays,
+        review=review,
+    )
+    if place.timeout != reviewed.command.timeout:
+        # What is waited for beyond its end is counted from here.
+        reviewed = replace(reviewed, command=replace(reviewed.command, timeout=place.timeout))
+    return place, reviewed
+
+
+async def _run(
+    engine: Engine,
+    place: Backend,
+    planned: Plan,
+    profile: Profile,
+    policy: WaitPolicy | None,
+    observers: Observers,
+    *,
+    alone: bool,
+) -> ShellResult | Background:
+    if alone:
+        # Callbacks that are ready have their turn before the start may block the loop for a moment.
+        await asyncio.sleep(0)
+    capture = Capture(engine.artifacts, profile, engine.settings.output, planned, observers)
+    try:
+        event = None
+        if policy is not None and policy.until is not None and place.keeps:
+            from nacre.engine.event import Event
+
+            event = Event(policy.until, capture, cwd=planned.command.cwd)
+        run = Run.start(place, planned.command, capture)
+        try:
+            notices: list[str] = []
+            if policy is not None and (event is not None or not run.watch.over) and place.keeps:
+                from nacre.engine.background import keep
+                from nacre.engine.wait import wait
+
+                waited = await wait(run, policy.after(planned.waited), event)
+                if waited.why is not None:
+                    try:
+                        return await keep(engine, run, planned, profile, capture, waited)
+                    except JobError as error:
+                        # No room for another job: then the call waits to the end after all, and says why.
+                        notices.append(f"it could not go on in the background: {error}")
+                elif waited.notice is not None:
+                    notices.append(waited.notice)
+            elif policy is not None and policy.until is not None:
+                notices.append(NO_WARDEN)
+            adopted = problem = None
+            ending = await run.wait()
+            if ending.left:
+                adopted, problem = await _see_to_survivors(engine, run, planned, profile)
+            after = (place.notice, problem)
+            return conclude(
+                engine, run, ending, planned, profile, capture, before=notices, after=after, adopted=adopted
+            )
+        except asyncio.CancelledError as error:
+            outputs, _ = capture.outputs()
+            engine.log.add_failure(profile, planned, error, **measures(run.elapsed, outputs))
+            raise
+        finally:
+            run.release()
+    except BaseException:
+        capture.close()
+        raise
+
+
+async def _see_to_survivors(engine: Engine, run: Run, planned: Plan, profile: Profile) -> tuple[str | None, str | None]:
+    """Find out what a finished command left running, and keep it as a job if its contract does that.
+
+    Returns:
+        The job, or why there is none.
+    """
+    await run.settle()
+    adopted = problem = None
+    if run.survivors and profile.adopts_survivors:
+        from nacre.engine.background import adopt
+
+        adopted, problem = await adopt(engine, run, planned, profile)
+    if adopted is None:
+        await run.let_go()
+    return adopted, problem
+
+
+def conclude(
+    engine: Engine,
+    run: Run,
+    ending: Ending,
+    planned: Plan,
+    profile: Profile,
+    capture: Capture,
+    *,
+    before: Sequence[str] = (),
+    after: Sequence[str | None],
+    adopted: str | None = None,
+) -> ShellResult:
+    """The result of a run that is over, and its entry in the log."""
+    result = summarise(run, ending, planned, profile, capture, before=before, after=after, adopted=adopted)
+    if result.output.artifact is not None or (result.stderr is not None and result.stderr.artifact is not None):
+        engine.prune_artifacts()
+    problem = engine.log.add(profile, planned, entry_of(result))
+    return result if problem is None else replace(result, notices=(*result.notices, problem))

@@ -1,0 +1,132 @@
+"""Plans a command and judges it, before anything is started; remembers both for commands that come again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+
+from nacre.engine.call_log import CallLog
+from nacre.environment.process_env import ProcessEnvironment, environment
+from nacre.errors import NacreError
+from nacre.guard.approval import Approver, approve, is_guarded, judge
+from nacre.guard.prefilter import needs_review
+from nacre.guard.verdict import Verdict
+from nacre.planning.plan import Plan, plan
+from nacre.profile import Profile
+from nacre.request import ShellRequest
+from nacre.settings import Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nacre.guard.interpret.shell_state import ShellState
+
+# Commands whose plan is remembered; a plan holds the command's text, little more.
+MOST_PLANS = 256
+# What is left at least of the limit of a command that was approved in the last moment.
+LEAST_SECONDS = 0.01
+
+PlanKey = tuple[object, ...]
+"""Every value that a plan depends on: contract, command, timeout, directory, generation of the environment."""
+
+
+class Planner:
+    """The plans of one engine, whose settings do not change."""
+
+    def __init__(
+        self, settings: Settings, log: CallLog, *, environ: Mapping[str, str] | None, approver: Approver | None
+    ) -> None:
+        self._settings = settings
+        self._log = log
+        self._environ = None if environ is None else ProcessEnvironment(environ, 0)
+        self._approver = approver
+        self.known: dict[PlanKey, Plan] = {}
+        """Plans of commands that ran before, judged already where no session judges them."""
+        self._verdicts: dict[tuple[str, str], tuple[Plan, ShellState, Plan]] = {}
+
+    @property
+    def environment(self) -> ProcessEnvironment:
+        """The variables that commands are planned with."""
+        return environment() if self._environ is None else self._environ
+
+    @property
+    def decides_alone(self) -> bool:
+        """True if a verdict holds for later calls: an approver may answer differently, and a rule file may change."""
+        return self._approver is None and self._settings.policy.rules_file is None
+
+    def remember(self, key: PlanKey, planned: Plan) -> None:
+        if len(self.known) >= MOST_PLANS:
+            self.known.clear()
+        self.known[key] = planned
+
+    def plan(self, request: ShellRequest, profile: Profile, *, cwd: str) -> Plan:
+        """Decide how the command runs; a session judges it when its turn has come."""
+        try:
+            return plan(request, profile, self._settings, cwd=cwd, environ=self.environment.values)
+        except NacreError as error:
+            self._log.add_refusal(profile.contract, request.command, cwd, error)
+            raise
+
+    async def review(
+        self, planned: Plan, profile: Profile, state: ShellState | None = None, *, cwd: str | None = None
+    ) -> Plan:
+        """Judge a planned command as it was written: alone, or with what the shell has defined that runs it.
+
+        Args:
+            cwd: where the shell is, if not where the caller is.
+
+        Raises:
+            DeniedError: it may not run.
+        """
+        if not is_guarded(profile, self._settings.policy):
+            return planned
+        request, command = planned.request, planned.request.command
+        if request.cwd is not None and not request.stays:
+            cwd = planned.command.cwd
+        elif cwd is None:
+            cwd = planned.cwd
+        known = self._verdicts.get((command, cwd)) if state is not None else None
+        if known is not None and known[0] == planned and known[1] == state:
+            return known[2]
+        try:
+            waited = await approve(
+                command,
+                self._settings.policy,
+                planned.command.env,
+                self._approver,
+                cwd=cwd,
+                timeout=planned.limit,
+                state=state,
+            )
+        except (NacreError, asyncio.CancelledError) as error:
+            self._log.add_failure(profile, planned, error)
+            raise
+        reviewed = planned if state is not None else replace(planned, reviewed=True)
+        if waited and planned.limit is not None:
+            left = max(planned.limit - waited, LEAST_SECONDS)
+            reviewed = replace(planned, command=replace(planned.command, timeout=left), waited=waited)
+        if (prologue := _prologue(command, state)) is not None:
+            reviewed = replace(reviewed, command=replace(reviewed.command, prologue=prologue))
+        if state is not None and self.decides_alone:
+            if len(self._verdicts) >= MOST_PLANS:
+                self._verdicts.clear()
+            self._verdicts[command, cwd] = (planned, state, reviewed)
+        return reviewed
+
+    def watches(self, command: str, profile: Profile) -> bool:
+        """True if the guard looks at the command while it runs, which it can only where nacre starts it."""
+        return is_guarded(profile, self._settings.policy) and _prologue(command) is not None
+
+    def judge(self, command: str, profile: Profile, *, cwd: str) -> Verdict:
+        """What the guard says about a command; nothing is run."""
+        planned = plan(ShellRequest(command=command), profile, self._settings, cwd=cwd, environ=self.environment.values)
+        return judge(command, self._settings.policy, planned.command.env, cwd=cwd)
+
+
+def _prologue(command: str, state: ShellState | None = None) -> str | None:
+    """The run-time guard, where a recursive rm has a target that only the shell will know."""
+    if "rm" not in command and (state is None or not needs_review(command, state.names)):
+        return None
+    from nacre.guard.runtime_guard import runtime_guard
+
+    return runtime_guard(command, state)
