@@ -15,13 +15,13 @@ from nacre.guard.interpret.alphabet import is_known, is_opaque
 from nacre.guard.interpret.invocation import Invocation
 from nacre.guard.interpret.shell_state import ShellState
 from nacre.guard.interpret.walk import read_script
-from nacre.guard.programs.wrapper_table import WRAPPERS, Options
+from nacre.guard.programs.wrapper_table import WRAPPERS, options
 from nacre.guard.rules.removal import removal
 from nacre.warden.launch import quoted
 
 # Wrappers whose words are known to the shell when it calls them.
 _CHECKED_WRAPPERS: Final = {
-    name: WRAPPERS.get(name, Options("wE", operands=1))
+    name: WRAPPERS.get(name, options("-wE +1"))
     for name in names("sudo doas env nice ionice nohup timeout stdbuf setsid busybox flock chrt taskset")
 }
 # Wrappers that add the words themselves: rm is replaced by a bash that checks them.

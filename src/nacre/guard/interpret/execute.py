@@ -37,10 +37,8 @@ _STARTS_SHELL: Final = frozenset(
 # Variables whose text programs hand to a shell: editors, pagers, prompts.
 _SHELL_VARIABLES: Final = frozenset(
     names(
-        """
-        GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_ASKPASS EDITOR VISUAL PAGER
-        MANPAGER SYSTEMD_PAGER LESSOPEN PROMPT_COMMAND BASH_ENV ENV PS0 PS1 PS4
-        """
+        "GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_ASKPASS EDITOR VISUAL PAGER "
+        "MANPAGER SYSTEMD_PAGER LESSOPEN PROMPT_COMMAND BASH_ENV ENV PS0 PS1 PS4"
     )
 )
 # Options are matched with expressions that may look at each letter for each other letter.

@@ -1,21 +1,21 @@
 """Programs that give another program its arguments: xargs, parallel, find, fd.
 
-Only the words are looked at; the input that they read is filled in by whoever knows it.
+Only the words are looked at; the caller fills in the input that they read.
 """
 
 import itertools
 import re
 
 from nacre.bash.backslashes import decode
-from nacre.bash.word_table import names
 from nacre.guard.interpret.alphabet import UNKNOWN, plain
+from nacre.guard.programs.finds import find_call
 from nacre.guard.programs.inner import Inner, option_end
-from nacre.guard.programs.wrapper_table import Options
+from nacre.guard.programs.wrapper_table import options
 
 
 def xargs(argv: tuple[str, ...]) -> Inner:
-    options = Options("aEIdLnPs", ("arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"))
-    index, values = option_end(argv, options)
+    row = options("-aEIdLnPs --arg-file --delimiter --max-args --max-procs --max-chars --process-slot-var")
+    index, values = option_end(argv, row)
     rest = argv[index:] or ("echo",)
     placeholder = plain(
         values.get("-I") or values.get("--replace") or ("{}" if {"-i", "--replace"} & values.keys() else "")
@@ -27,16 +27,11 @@ def xargs(argv: tuple[str, ...]) -> Inner:
 
 
 def parallel(argv: tuple[str, ...]) -> Inner:
-    options = Options(
-        "jNnILSaPdEs",
-        names(
-            """
-            jobs max-args max-procs arg-file joblog results sshlogin delay timeout retries colsep tmpdir workdir
-            load
-            """
-        ),
+    row = options(
+        "-jNnILSaPdEs --jobs --max-args --max-procs --arg-file --joblog --results --sshlogin --delay --timeout "
+        "--retries --colsep --tmpdir --workdir --load"
     )
-    index, _ = option_end(argv, options)
+    index, _ = option_end(argv, row)
     words = [plain(word) for word in argv[index:]]
     cut = next((i for i, word in enumerate(words) if word in (":::", "::::", ":::+")), len(words))
     template, values = words[:cut], [word for word in words[cut + 1 :] if not word.startswith(":::")]
@@ -71,23 +66,8 @@ def _combined(template: str, sources: list[str]) -> tuple[str, ...]:
 
 
 def find(argv: tuple[str, ...]) -> Inner:
-    commands: list[tuple[str, ...]] = []
-    index = 1
-    while index < len(argv):
-        if plain(argv[index]) in ("-exec", "-execdir", "-ok", "-okdir"):
-            end = index + 1
-            while (
-                end < len(argv)
-                and plain(argv[end]) != ";"
-                and not (plain(argv[end]) == "+" and plain(argv[end - 1]) == "{}")
-            ):
-                end += 1
-            inner = tuple(word.replace("{}", UNKNOWN) for word in argv[index + 1 : end])
-            if inner:
-                commands.append(inner)
-            index = end
-        index += 1
-    return Inner(tuple(commands))
+    commands = [tuple(word.replace("{}", UNKNOWN) for word in command) for command in find_call(argv).commands]
+    return Inner(tuple(filter(None, commands)))
 
 
 def fd(argv: tuple[str, ...]) -> Inner:

@@ -14,11 +14,7 @@ _NAMES: Final = frozenset(
     names("-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -samefile -inum")
 )
 _LIMITS: Final = frozenset(
-    names(
-        """
-        -mtime -mmin -atime -amin -ctime -cmin -newer -size -empty -user -group -perm -links -nouser -xtype
-        """
-    )
+    names("-mtime -mmin -atime -amin -ctime -cmin -newer -size -empty -user -group -perm -links -nouser -xtype")
 )
 _EVERY: Final = frozenset(("*", "**", "?*", ".*", "./*", "*.*"))
 _ACTIONS: Final = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
@@ -74,7 +70,7 @@ def find_call(argv: tuple[str, ...]) -> FindCall:
             acted += names
         elif word in _ACTIONS:
             end = index + 1
-            while end < len(words) and words[end] not in (";", "+"):
+            while end < len(words) and words[end] != ";" and words[end - 1 : end + 1] != ["{}", "+"]:
                 end += 1
             commands.append(argv[index + 1 : end])
             acted += names

@@ -22,10 +22,8 @@ _SHELL_SETTINGS: Final = re.compile(
 )
 _FILTERS: Final = frozenset(
     names(
-        """
-        --tree-filter --index-filter --env-filter --msg-filter --parent-filter --commit-filter --tag-name-filter
-        --setup
-        """
+        "--tree-filter --index-filter --env-filter --msg-filter --parent-filter --commit-filter --tag-name-filter "
+        "--setup"
     )
 )
 

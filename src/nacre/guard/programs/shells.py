@@ -12,10 +12,8 @@ from nacre.guard.interpret.alphabet import plain
 
 SHELLS: Final = frozenset(
     names(
-        """
-        bash sh zsh dash ksh ash mksh rbash fish pdksh ksh93 yash hush lksh posh oksh csh tcsh nu elvish xonsh pwsh
-        powershell
-        """
+        "bash sh zsh dash ksh ash mksh rbash fish pdksh ksh93 yash hush lksh posh oksh csh tcsh nu elvish xonsh pwsh "
+        "powershell"
     )
 )
 INTERPRETERS: Final = frozenset(("python", "python2", "python3", "perl", "ruby", "node", "php", "lua", "deno", "bun"))

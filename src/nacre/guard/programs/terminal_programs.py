@@ -8,7 +8,7 @@ from functools import partial
 from nacre.bash.word_table import names
 from nacre.guard.interpret.alphabet import plain
 from nacre.guard.programs.inner import Inner, joined, option_end
-from nacre.guard.programs.wrapper_table import Options
+from nacre.guard.programs.wrapper_table import Options, options
 
 
 def _texts_after(options: tuple[str, ...], argv: tuple[str, ...]) -> Inner:
@@ -20,8 +20,8 @@ def _texts_after(options: tuple[str, ...], argv: tuple[str, ...]) -> Inner:
     return Inner((rest,), (plain(rest[0]),))
 
 
-watch = partial(joined, Options("nq", ("interval", "equexit")))
-watchexec = partial(joined, Options("wefis", ("watch", "exts", "filter", "ignore", "signal", "shell")))
+watch = partial(joined, options("-nq --interval --equexit"))
+watchexec = partial(joined, options("-wefis --watch --exts --filter --ignore --signal --shell"))
 terminal = partial(_texts_after, ("-e", "-x", "--", "--command"))
 with_script = partial(_texts_after, ("-c",))
 
@@ -33,7 +33,7 @@ def entr(argv: tuple[str, ...]) -> Inner:
 
 def on_change(argv: tuple[str, ...]) -> Inner:
     inner = _texts_after(("-x", "--exec"), argv)
-    return inner if inner.commands else joined(Options("ewi", ("ext", "watch", "ignore")), argv)
+    return inner if inner.commands else joined(options("-ewi --ext --watch --ignore"), argv)
 
 
 def each_script(argv: tuple[str, ...]) -> Inner:
@@ -41,23 +41,20 @@ def each_script(argv: tuple[str, ...]) -> Inner:
 
 
 def hyperfine(argv: tuple[str, ...]) -> Inner:
-    index, values = option_end(
-        argv, Options("wmMrpcS", ("warmup", "runs", "prepare", "cleanup", "setup", "shell", "export-json"))
-    )
+    row = options("-wmMrpcS --warmup --runs --prepare --cleanup --setup --shell --export-json")
+    index, values = option_end(argv, row)
     extra = [plain(values[name]) for name in ("-p", "-c", "--prepare", "--cleanup", "--setup") if values.get(name)]
     return Inner(scripts=(*(plain(word) for word in argv[index:]), *extra))
 
 
 def tmux(argv: tuple[str, ...]) -> Inner:
     verbs = names(
-        """
-        new new-session new-window neww split-window splitw run run-shell send-keys send respawn-pane if-shell
-        """
+        "new new-session new-window neww split-window splitw run run-shell send-keys send respawn-pane if-shell"
     )
     at = next((i for i, word in enumerate(argv) if plain(word) in verbs), None)
     if at is None:
         return Inner()
-    index, _ = option_end(argv, Options("cenFstxy"), at + 1)
+    index, _ = option_end(argv, options("-cenFstxy"), at + 1)
     rest = [plain(word) for word in argv[index:]]
     keys = [word for word in rest if word not in ("Enter", "C-m")]
     scripts = (*keys, " ".join(keys)) if plain(argv[at]).startswith("send") or len(rest) != 1 else tuple(rest)
@@ -67,5 +64,5 @@ def tmux(argv: tuple[str, ...]) -> Inner:
 def screen(argv: tuple[str, ...]) -> Inner:
     if "stuff" in argv[:-1]:
         return Inner(scripts=(plain(argv[-1]),))
-    index, _ = option_end(argv, Options("cehpStTX"))
+    index, _ = option_end(argv, options("-cehpStTX"))
     return Inner((argv[index:],) if argv[index:] else ())

@@ -14,14 +14,7 @@ from typing import Final
 from nacre.guard.interpret.alphabet import HOME, plain
 from nacre.guard.programs import feeders, terminal_programs
 from nacre.guard.programs.inner import ASSIGNMENT, Inner, basename, joined, option_end, peeled, split_words
-from nacre.guard.programs.wrapper_table import (
-    BWRAP_VALUES,
-    SUBCOMMAND_OPERANDS,
-    SUBCOMMAND_OPTIONS,
-    SUBCOMMANDS,
-    WRAPPERS,
-    Options,
-)
+from nacre.guard.programs.wrapper_table import BWRAP_VALUES, SUBCOMMANDS, WRAPPERS, options
 
 
 def unwrap(argv: tuple[str, ...]) -> Inner | None:
@@ -30,13 +23,10 @@ def unwrap(argv: tuple[str, ...]) -> Inner | None:
     special = _SPECIAL.get(name)
     if special is not None:
         return special(argv)
-    verbs = SUBCOMMANDS.get(name)
-    if verbs is not None:
-        at = next((i for i, word in enumerate(argv[1:4], 1) if not word.startswith("-")), None)
-        if at is not None and plain(argv[at]) in verbs:
-            options = SUBCOMMAND_OPTIONS.get(name, Options())
-            operands = SUBCOMMAND_OPERANDS.get(name, 0)
-            return peeled(argv[at:], Options(options.short, options.long, operands, script=options.script))
+    verbs, row = SUBCOMMANDS.get(name, (frozenset(), None))
+    at = next((i for i, word in enumerate(argv[1:4], 1) if not word.startswith("-")), 0) if verbs else 0
+    if row is not None and plain(argv[at]) in verbs:
+        return peeled(argv[at:], row)
     found = WRAPPERS.get(name)
     return None if found is None else peeled(argv, found)
 
@@ -68,7 +58,7 @@ def _env(argv: tuple[str, ...]) -> Inner:
 
 
 def _home_named(word: str) -> str:
-    """A word of env's own language, where `${HOME}` is the home; whoever writes `~` there means it too."""
+    """A word of env's own language, where `${HOME}` is the home; `~` is meant to be it too."""
     return re.sub(r"^~(?=/|$)|^\$HOME\b|^\$\{HOME\}", HOME, word)
 
 
@@ -84,17 +74,15 @@ def _nice(argv: tuple[str, ...]) -> Inner:
     return peeled(argv, WRAPPERS["nice"])
 
 
+def _following(pattern: str, argv: tuple[str, ...]) -> tuple[str, ...]:
+    """The words behind the options that the pattern matches."""
+    return tuple(plain(argv[i + 1]) for i, word in enumerate(argv[:-1]) if re.fullmatch(pattern, plain(word)))
+
+
 def _su(argv: tuple[str, ...]) -> Inner:
-    scripts = [
-        plain(argv[i + 1])
-        for i, word in enumerate(argv[:-1])
-        if re.fullmatch(r"-[lmpf]*c|--command|--session-command", plain(word))
-    ]
-    scripts += [
-        plain(word).partition("=")[2] for word in argv if plain(word).startswith(("--command=", "--session-command="))
-    ]
-    scripts += [plain(word)[2:] for word in argv[1:] if re.match(r"-c.", plain(word))]
-    return Inner(scripts=tuple(scripts))
+    attached = (re.match(r"(?:--(?:session-)?command=|-c)(.+)", plain(word), re.DOTALL) for word in argv[1:])
+    scripts = _following(r"-[lmpf]*c|--command|--session-command", argv)
+    return Inner(scripts=(*scripts, *(found[1] for found in attached if found is not None)))
 
 
 def _runuser(argv: tuple[str, ...]) -> Inner:
@@ -107,24 +95,17 @@ def _runuser(argv: tuple[str, ...]) -> Inner:
 
 
 def _script(argv: tuple[str, ...]) -> Inner:
-    options = Options(
-        "cEIBOTo",
-        ("command", "log-in", "log-out", "log-io", "log-timing", "echo", "output-limit"),
-        script=("-c", "--command"),
-    )
-    inner = peeled(argv, options)
+    row = options("-cEIBOTo --command --log-in --log-out --log-io --log-timing --echo --output-limit $-c $--command")
+    inner = peeled(argv, row)
+    late = _following(r"-[a-z]*c|--command", argv)
     if inner.scripts or not inner.commands:
-        late = [
-            plain(argv[i + 1]) for i, word in enumerate(argv[:-1]) if re.fullmatch(r"-[a-z]*c|--command", plain(word))
-        ]
-        return Inner(scripts=inner.scripts or tuple(late))
+        return Inner(scripts=inner.scripts or late)
     # BSD: script FILE COMMAND …; util-linux: script FILE -c COMMAND
-    late = [plain(argv[i + 1]) for i, word in enumerate(argv[:-1]) if re.fullmatch(r"-[a-z]*c|--command", plain(word))]
-    return Inner((inner.commands[0][1:],) if len(inner.commands[0]) > 1 else (), tuple(late))
+    return Inner((inner.commands[0][1:],) if len(inner.commands[0]) > 1 else (), late)
 
 
 def _flock(argv: tuple[str, ...]) -> Inner:
-    index, _ = option_end(argv, Options("wE", ("timeout", "wait", "conflict-exit-code")))
+    index, _ = option_end(argv, options("-wE --timeout --wait --conflict-exit-code"))
     rest = argv[index + 1 :]
     if rest and plain(rest[0]) in ("-c", "--command"):
         return Inner(scripts=tuple(plain(word) for word in rest[1:2]))
@@ -132,9 +113,8 @@ def _flock(argv: tuple[str, ...]) -> Inner:
 
 
 def _start_stop_daemon(argv: tuple[str, ...]) -> Inner:
-    index, values = option_end(
-        argv, Options("xapunrgRdN", ("exec", "startas", "pidfile", "user", "name", "chuid", "chdir"))
-    )
+    row = options("-xapunrgRdN --exec --startas --pidfile --user --name --chuid --chdir")
+    index, values = option_end(argv, row)
     program = next((values[name] for name in ("-a", "--startas", "-x", "--exec") if values.get(name)), None)
     return Inner(((program, *argv[index:]),) if program is not None else ())
 
@@ -173,9 +153,8 @@ def _sg(argv: tuple[str, ...]) -> Inner:
 
 
 def _nix(argv: tuple[str, ...]) -> Inner:
-    scripts = [plain(argv[i + 1]) for i, word in enumerate(argv[:-1]) if plain(word) in ("--run", "--command")]
-    at = next((i for i, word in enumerate(argv) if plain(word) in ("-c", "--command")), None)
-    return Inner((argv[at + 1 :],) if at is not None and argv[at + 1 :] else (), tuple(scripts))
+    at = next((i for i, word in enumerate(argv) if plain(word) in ("-c", "--command")), len(argv))
+    return Inner((argv[at + 1 :],) if argv[at + 1 :] else (), _following("--run|--command", argv))
 
 
 def _capsh(argv: tuple[str, ...]) -> Inner:
@@ -183,15 +162,11 @@ def _capsh(argv: tuple[str, ...]) -> Inner:
     return Inner((("bash", *argv[at + 1 :]),) if at is not None else ())
 
 
-def _npx(argv: tuple[str, ...]) -> Inner:
-    return peeled(argv, Options("pc", ("package", "call"), script=("-c", "--call")))
-
-
 def _arch(argv: tuple[str, ...]) -> Inner:
-    inner = peeled(argv, Options("de"))
+    inner = peeled(argv, WRAPPERS["arch"])
     words = inner.commands[0] if inner.commands else ()
     if len(words) > 1 and plain(words[1]).startswith("-") and basename(words[0]) not in ("rm", "git"):
-        return peeled(words, Options("de"))
+        return peeled(words, WRAPPERS["arch"])
     if len(words) > 1 and re.fullmatch(r"x86_64|arm64\w*|i[3-6]86|aarch64|linux(32|64)|uname26", plain(words[0])):
         return Inner((words[1:],))
     return inner
@@ -207,9 +182,7 @@ _SPECIAL: Final[dict[str, Callable[[tuple[str, ...]], Inner]]] = {
     "script": _script,
     "flock": _flock,
     "watch": terminal_programs.watch,
-    **dict.fromkeys(
-        ("gksudo", "gksu", "kdesudo", "kdesu", "lxsudo"), partial(joined, Options("u", ("user", "message")))
-    ),
+    **dict.fromkeys(("gksudo", "gksu", "kdesudo", "kdesu", "lxsudo"), partial(joined, options("-u --user --message"))),
     "start-stop-daemon": _start_stop_daemon,
     "coreutils": _coreutils,
     **dict.fromkeys(("xargs", "gxargs"), feeders.xargs),
@@ -233,7 +206,7 @@ _SPECIAL: Final[dict[str, Callable[[tuple[str, ...]], Inner]]] = {
     "screen": terminal_programs.screen,
     **dict.fromkeys(("sg", "newgrp"), _sg),
     **dict.fromkeys(("nix-shell", "nix"), _nix),
-    **dict.fromkeys(("npx", "bunx"), _npx),
+    **dict.fromkeys(("npx", "bunx"), lambda argv: peeled(argv, options("-pc --package --call $-c $--call"))),
     "capsh": _capsh,
     **dict.fromkeys(("setarch", "arch"), _arch),
 }

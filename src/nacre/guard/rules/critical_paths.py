@@ -14,10 +14,8 @@ from nacre.guard.interpret.alphabet import EVERYTHING, HERE, HOME, MARKS, OPAQUE
 from nacre.guard.interpret.patterns import matches
 
 _SYSTEM: Final = names(
-    """
-    bin boot dev etc home lib lib32 lib64 libx32 media mnt opt proc root run sbin srv sys usr var tmp Users System
-    Library Applications Volumes private snap lost+found nix cores
-    """
+    "bin boot dev etc home lib lib32 lib64 libx32 media mnt opt proc root run sbin srv sys usr var tmp Users System "
+    "Library Applications Volumes private snap lost+found nix cores"
 )
 # Emptying a shared scratch directory is routine; removing it is not.
 _EMPTIED_FREELY: Final = frozenset(("tmp",))

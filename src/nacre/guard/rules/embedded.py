@@ -14,7 +14,7 @@ from nacre.guard.interpret.invocation import Invocation
 from nacre.guard.programs.git_words import git_call, stored_alias
 from nacre.guard.programs.inner import basename, option_end
 from nacre.guard.programs.outputs import literal_output
-from nacre.guard.programs.wrapper_table import Options
+from nacre.guard.programs.wrapper_table import options
 from nacre.guard.rules.critical_paths import critical_reason
 
 _INTERPRETER: Final = re.compile(
@@ -58,7 +58,7 @@ _SCHEDULE: Final = re.compile(r"\s*(?:@\w+|(?:[\d*,/A-Za-z-]+\s+){5})\s*(.+)")
 _REMOTE: Final = frozenset(names("ssh mosh pssh parallel-ssh clush ansible salt vagrant gcloud heroku"))
 # These pass the words on as they are; the others give them, joined by blanks, to a shell.
 _CONTAINERS: Final = frozenset(("docker", "podman", "nerdctl", "kubectl", "oc", "lxc", "multipass"))
-_SSH: Final = Options("BbcDEeFIiJLlmOopQRSWw")
+_SSH: Final = options("-BbcDEeFIiJLlmOopQRSWw")
 # To these what follows is a text or a pattern.
 _TAKES_TEXT: Final = frozenset(("echo", "printf", "grep", "egrep", "fgrep", "rg", "ag"))
 

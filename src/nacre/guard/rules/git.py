@@ -9,27 +9,25 @@ from typing import Final
 from nacre.bash.word_table import names
 from nacre.guard.interpret.alphabet import EVERYTHING, HOME, OUTSIDE, plain
 from nacre.guard.interpret.invocation import Invocation
+from nacre.guard.programs.getopt import getopt
 from nacre.guard.programs.git_words import GitCall, git_call
 from nacre.guard.rules.critical_paths import is_here_or_above, is_whole_repository
 
 _ADD_LONG: Final = names(
-    """
-    --all --no-ignore-removal --ignore-removal --no-all --update --patch --interactive --edit --dry-run --no-dry-run
-    --intent-to-add --refresh --force --verbose --sparse --renormalize --chmod --ignore-errors --ignore-missing
-    --pathspec-from-file --pathspec-file-nul --help
-    """
+    "--all --no-ignore-removal --ignore-removal --no-all --update --patch --interactive --edit --dry-run --no-dry-run "
+    "--intent-to-add --refresh --force --verbose --sparse --renormalize --chmod --ignore-errors --ignore-missing "
+    "--pathspec-from-file --pathspec-file-nul --help"
 )
 # With one of these git stages nothing unseen: chosen hunks, tracked files only, or nothing at all.
 _HARMLESS_ADD: Final = frozenset(("--update", "--patch", "--interactive", "--edit", "--dry-run", "--refresh", "--help"))
-_ADD_SHORT: Final = {
-    "A": "--all",
-    "u": "--update",
-    "p": "--patch",
-    "i": "--interactive",
-    "e": "--edit",
-    "n": "--dry-run",
-    "h": "--help",
+_ADD_SHORT: Final = {"-A": "--all", "-u": "--update", "-p": "--patch", "-i": "--interactive", "-e": "--edit"} | {
+    "-n": "--dry-run",
+    "-h": "--help",
 }
+_PUSH_SHORT: Final = {"-f": "--force", "-n": "--dry-run"}
+_PUSH_LONG: Final = names(
+    "--force --mirror --delete --dry-run --force-with-lease --force-if-includes --no-force --no-mirror"
+)
 _PUSH_VALUES: Final = frozenset(("--repo", "--push-option", "--receive-pack", "--exec", "--recurse-submodules"))
 _TRUE: Final = frozenset(("true", "yes", "on", "1", ""))
 _MAGIC: Final = re.compile(r":\(([^)]*)\)(.*)", re.DOTALL)
@@ -61,34 +59,8 @@ def check_add(invocation: Invocation) -> str | None:
 
 
 def _add_words(call: GitCall) -> tuple[set[str], list[str]]:
-    options: set[str] = set()
-    paths: list[str] = []
-    only_paths = False
-    skip = False
-    for word in call.arguments:
-        text = plain(word).replace(OUTSIDE, "") if word.replace(OUTSIDE, "") else word
-        if skip:
-            skip = False
-        elif only_paths or not text.startswith("-"):
-            paths.append(word)
-        elif text == "--":
-            only_paths = True
-        elif text.startswith("--"):
-            name, equals, _ = text.partition("=")
-            option = _abbreviated(name, _ADD_LONG)
-            options.add(option)
-            skip = option in ("--chmod", "--pathspec-from-file") and not equals
-        else:
-            options.update(_ADD_SHORT.get(flag, "") for flag in text[1:])
-    options.discard("")
-    return options, paths
-
-
-def _abbreviated(name: str, options: tuple[str, ...]) -> str:
-    if name in options:
-        return name
-    found = [option for option in options if option.startswith(name)]
-    return found[0] if found else name
+    found, paths = getopt(call.arguments, long=_ADD_LONG, values=("--chmod", "--pathspec-from-file"))
+    return {_ADD_SHORT.get(option, option) for option, _ in found}, paths
 
 
 def _is_exclusion(path: str) -> bool:
@@ -131,47 +103,18 @@ def check_push(invocation: Invocation) -> str | None:
 
 
 def _forced(call: GitCall) -> str | None:
-    force = mirror = dry_run = False
-    operands: list[str] = []
-    only_operands = skip = False
-    for word in call.arguments:
-        text = plain(word).replace(OUTSIDE, "")
-        if skip:
-            skip = False
-        elif only_operands or not text.startswith("-") or text == "-":
-            operands.append(text)
-        elif text == "--":
-            only_operands = True
-        elif text.startswith("--"):
-            name, equals, _ = text.partition("=")
-            skip = name in _PUSH_VALUES and not equals
-            if "--force".startswith(name) and len(name) > 3:
-                force = True
-            elif name == "--no-force":
-                force = False
-            elif "--mirror".startswith(name) and len(name) > 2:
-                mirror = True
-            elif name == "--no-mirror":
-                mirror = False
-            elif "--dry-run".startswith(name) and len(name) > 4:
-                dry_run = True
-            elif name == "--no-dry-run":
-                dry_run = False
-            elif name == "--help":
-                return None
-        else:
-            for position, flag in enumerate(text[1:], 1):
-                if flag == "o":
-                    skip = position == len(text) - 1
-                    break
-                force = force or flag == "f"
-                dry_run = dry_run or flag == "n"
-    if dry_run:
+    found, operands = getopt(call.arguments, letters="o", long=_PUSH_LONG, values=_PUSH_VALUES)
+    options: set[str] = set()
+    for option, _ in found:
+        options.add(_PUSH_SHORT.get(option, option))
+        options.discard("--" + option.removeprefix("--no-"))
+    if not options.isdisjoint(("--dry-run", "--help")):
         return None
-    if force:
+    if "--force" in options:
         return "the push is forced"
-    if mirror:
+    if "--mirror" in options:
         return "--mirror overwrites and deletes remote branches"
+    operands = [plain(operand).replace(OUTSIDE, "") for operand in operands]
     refspec = next((operand for operand in operands if operand.startswith("+")), None)
     if refspec is not None:
         return f"the refspec {refspec} is forced by its plus sign"

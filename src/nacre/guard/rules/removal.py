@@ -11,15 +11,14 @@ from typing import Final
 from nacre.bash.word_table import names
 from nacre.guard.interpret.alphabet import OUTSIDE, is_opaque, plain
 from nacre.guard.interpret.invocation import Invocation
+from nacre.guard.programs.getopt import getopt
 from nacre.guard.programs.inner import basename
 from nacre.guard.rules.critical_paths import critical_reason
 
 PROGRAMS: Final = ("rm", "grm")
 _LONG_OPTIONS: Final = names(
-    """
-    --recursive --force --no-preserve-root --preserve-root --one-file-system --interactive --dir --verbose --help
-    --version
-    """
+    "--recursive --force --no-preserve-root --preserve-root --one-file-system --interactive --dir --verbose --help "
+    "--version"
 )
 
 
@@ -36,28 +35,22 @@ def removal(argv: tuple[str, ...]) -> Removal | None:
     """Take a call of rm apart; None when it is not rm, or only asks for help."""
     if not argv or basename(argv[0].replace(OUTSIDE, "")) not in PROGRAMS:
         return None
+    options, targets = getopt(argv[1:], long=_LONG_OPTIONS)
     recursive = asks = False
-    targets: list[str] = []
-    only_targets = False
-    for word in argv[1:]:
-        text = plain(word).replace(OUTSIDE, "")
-        if only_targets or not text.startswith("-") or text == "-":
-            targets.append(word)
-        elif text == "--":
-            only_targets = True
-        elif text.startswith("--"):
-            name, _, value = text.partition("=")
-            option = next((full for full in _LONG_OPTIONS if len(name) > 2 and full.startswith(name)), name)
-            if option in ("--help", "--version"):
+    for option, value in options:
+        match option:
+            case "--help" | "--version":
                 return None
-            recursive = recursive or option == "--recursive"
-            if option == "--interactive":
+            case "-r" | "-R" | "--recursive":
+                recursive = True
+            case "-i":
+                asks = True
+            case "--interactive":
                 asks = value not in ("never", "no", "none", "once")
-            asks = asks and option != "--force"
-        else:
-            recursive = recursive or "r" in text or "R" in text
-            for flag in text[1:]:
-                asks = flag == "i" or (asks and flag != "f")
+            case "-f" | "--force":
+                asks = False
+            case _:
+                pass
     return Removal(recursive, asks, tuple(targets))
 
 

@@ -8,7 +8,7 @@
     match = ["curl -X DELETE https://example.com/1"]
     not_match = ["curl https://example.com"]
 
-Invariant: a rule that loads has been checked against its examples; a file that does not load is an error that names
+A rule that loads has been checked against its examples; a file that does not load is an error that names
 the file and the line, never an empty policy. The strictest decision wins; a later rule with more words may turn an
 `ask` of an earlier, shorter one into an `allow`.
 """
@@ -16,15 +16,14 @@ the file and the line, never an empty policy. The strictest decision wins; a lat
 import re
 import tomllib
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final, NamedTuple
 
 from nacre.guard.interpret.invocation import Invocation, ScriptReading
 from nacre.guard.interpret.walk import read_script
 from nacre.guard.rules.command_words import covers
-from nacre.guard.verdict import ALLOWED, Decision, Verdict, strictest
+from nacre.guard.verdict import ALLOWED, STRICTNESS, Decision, Verdict, strictest
 
 _KEYS: Final = frozenset(("name", "decision", "words", "reason", "match", "not_match"))
-_DECISIONS: Final = ("allow", "ask", "deny")
 
 
 class RuleFileError(Exception):
@@ -58,83 +57,73 @@ def load_rules(text: str, file: str) -> tuple[Rule, ...]:
     Raises:
         RuleFileError: the text is not TOML, a key or value is wrong, or an example does not hold.
     """
+    source = _Source(file, text)
     try:
         document = tomllib.loads(text)
     except RecursionError as exc:
-        raise RuleFileError(file, 1, "its values are nested too deep") from exc
+        raise source.error(1, "its values are nested too deep") from exc
     except tomllib.TOMLDecodeError as exc:
         match = re.search(r"line (\d+)", str(exc))
-        raise RuleFileError(
-            file, int(match.group(1)) if match else text.count("\n") + 1, f"not valid TOML: {exc}"
-        ) from exc
-    lines = [number for number, line in enumerate(text.split("\n"), 1) if line.strip().startswith("[[rule]]")]
-    unknown = sorted(document.keys() - {"rule"})
-    if unknown:
-        raise RuleFileError(
-            file, _line_of(text, unknown[0]), f"unknown key {unknown[0]!r}; only [[rule]] tables are read"
-        )
+        line = int(match.group(1)) if match else text.count("\n") + 1
+        raise source.error(line, f"not valid TOML: {exc}") from exc
+    for key in sorted(document.keys() - {"rule"}):
+        raise source.error(source.line_of(key), f"unknown key {key!r}; only [[rule]] tables are read")
     tables = document.get("rule", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise RuleFileError(file, _line_of(text, "rule"), "rules are written as [[rule]] tables")
-    rules: list[Rule] = []
-    for index, table in enumerate(tables):
-        line = lines[index] if index < len(lines) else 1
-        rules.append(_checked(cast("dict[str, object]", table), file, line, text))
-    return tuple(rules)
+        raise source.error(source.line_of("rule"), "rules are written as [[rule]] tables")
+    lines = [number for number, line in enumerate(text.split("\n"), 1) if line.strip().startswith("[[rule]]")]
+    lines += [1] * (len(tables) - len(lines))
+    return tuple(_checked(table, source, line) for table, line in zip(tables, lines, strict=False))
 
 
-def _line_of(text: str, key: str, start: int = 1) -> int:
-    for number, line in enumerate(text.split("\n"), 1):
-        if number >= start and re.match(rf"\s*[\[]*{re.escape(key)}\b", line):
-            return number
-    return start
+class _Source(NamedTuple):
+    """The text of a rule file, for errors that name a line."""
+
+    file: str
+    text: str
+
+    def error(self, line: int, problem: str) -> RuleFileError:
+        return RuleFileError(self.file, line, problem)
+
+    def line_of(self, key: str, start: int = 1) -> int:
+        """The line that sets a key, not before `start`."""
+        lines = enumerate(self.text.split("\n"), 1)
+        found = (n for n, line in lines if n >= start and re.match(rf"\s*[\[]*{re.escape(key)}\b", line))
+        return next(found, start)
 
 
-def _checked(table: dict[str, object], file: str, line: int, text: str) -> Rule:
+def _checked(table: dict[str, object], source: _Source, line: int) -> Rule:
     for key in table:
         if key not in _KEYS:
-            raise RuleFileError(
-                file, _line_of(text, key, line), f"unknown key {key!r}; known are {', '.join(sorted(_KEYS))}"
-            )
+            known = ", ".join(sorted(_KEYS))
+            raise source.error(source.line_of(key, line), f"unknown key {key!r}; known are {known}")
     decision = table.get("decision")
-    if decision not in _DECISIONS:
-        raise RuleFileError(
-            file, _line_of(text, "decision", line), f"decision must be one of {', '.join(_DECISIONS)}, not {decision!r}"
-        )
-    words = _words(table.get("words"), file, _line_of(text, "words", line))
-    rule = Rule(
-        str(table.get("name") or "rule at line " + str(line)),
-        decision,
-        words,
-        str(table.get("reason", "")),
-    )
+    if decision not in STRICTNESS:
+        problem = f"decision must be one of {', '.join(STRICTNESS)}, not {decision!r}"
+        raise source.error(source.line_of("decision", line), problem)
+    words = _words(table.get("words"), source, source.line_of("words", line))
+    rule = Rule(str(table.get("name") or f"rule at line {line}"), decision, words, str(table.get("reason", "")))
     for key, wanted in (("match", True), ("not_match", False)):
-        at = _line_of(text, key, line)
+        at = source.line_of(key, line) if key in table else line
         examples = table.get(key)
         if not isinstance(examples, list) or not examples or not all(isinstance(item, str) for item in examples):
-            raise RuleFileError(
-                file, at if key in table else line, f"rule {rule.name!r} needs a list of example commands in {key!r}"
-            )
+            raise source.error(at, f"rule {rule.name!r} needs a list of example commands in {key!r}")
         for example in examples:
-            if covers_command(rule, str(example)) is not wanted:
+            if covers_command(rule, example) is not wanted:
                 verb = "does not match" if wanted else "matches"
-                raise RuleFileError(file, at, f"rule {rule.name!r} {verb} its example {example!r}")
+                raise source.error(at, f"rule {rule.name!r} {verb} its example {example!r}")
     return rule
 
 
-def _words(value: object, file: str, line: int) -> tuple[frozenset[str], ...]:
+def _words(value: object, source: _Source, line: int) -> tuple[frozenset[str], ...]:
     if not isinstance(value, list) or not value:
-        raise RuleFileError(file, line, 'words must be a list of words, such as ["git", "push"]')
+        raise source.error(line, 'words must be a list of words, such as ["git", "push"]')
     words: list[frozenset[str]] = []
     for item in value:
         choices = [item] if isinstance(item, str) else item
-        if (
-            not isinstance(choices, list)
-            or not choices
-            or not all(isinstance(choice, str) and choice for choice in choices)
-        ):
-            raise RuleFileError(file, line, f"each of words is a word or a list of words, not {item!r}")
-        words.append(frozenset(cast("list[str]", choices)))
+        if not isinstance(choices, list) or not choices or not all(isinstance(one, str) and one for one in choices):
+            raise source.error(line, f"each of words is a word or a list of words, not {item!r}")
+        words.append(frozenset(choices))
     return tuple(words)
 
 
@@ -153,10 +142,11 @@ def _for_one(rules: tuple[Rule, ...], invocation: Invocation) -> Verdict:
     for rule in rules:
         if not rule.covers(invocation.argv):
             continue
+        relaxes = chosen is not None and chosen.decision == "ask" and rule.decision == "allow"
         if (
             chosen is None
-            or _STRICTNESS[rule.decision] > _STRICTNESS[chosen.decision]
-            or (chosen.decision == "ask" and rule.decision == "allow" and len(rule.words) > len(chosen.words))
+            or STRICTNESS[rule.decision] > STRICTNESS[chosen.decision]
+            or (relaxes and len(rule.words) > len(chosen.words))
         ):
             chosen = rule
     if chosen is None or chosen.decision == "allow":
@@ -167,6 +157,3 @@ def _for_one(rules: tuple[Rule, ...], invocation: Invocation) -> Verdict:
     else:
         message = f"rule {chosen.name!r} allows this only after approval{reason}"
     return Verdict(chosen.decision, chosen.name, message, invocation.span, str(invocation))
-
-
-_STRICTNESS: Final = {"allow": 0, "ask": 1, "deny": 2}

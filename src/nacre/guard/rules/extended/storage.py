@@ -87,16 +87,12 @@ def _edits(invocation: Invocation) -> str | None:
 def _partition(invocation: Invocation) -> str | None:
     words = [plain(word) for word in invocation.argv[1:]]
     changes = names(
-        """
-        mklabel mkpart rm --zap-all -Z -o --clear luksFormat erase luksErase destroy format sanitize
-        --zero-superblock eraseDisk eraseVolume secureErase --wipefs --delete
-        """
+        "mklabel mkpart rm --zap-all -Z -o --clear luksFormat erase luksErase destroy format sanitize "
+        "--zero-superblock eraseDisk eraseVolume secureErase --wipefs --delete"
     )
     harmless = names(
-        """
-        -l --list -h --help print -p status luksDump luksOpen open close luksClose --print --verify --backup
-        --dump --detail --examine info eject unmountDisk
-        """
+        "-l --list -h --help print -p status luksDump luksOpen open close luksClose --print --verify --backup "
+        "--dump --detail --examine info eject unmountDisk"
     )
     if not set(words).isdisjoint(changes):
         return "a disk would be partitioned anew"
