@@ -1,6 +1,6 @@
 """Builtins of bash that change what later words mean: variables, positions, directory, aliases, traps, eval.
 
-Each takes the walk, the argument list and the call, changes the scope, and gives what it would print.
+Each takes the walk, the argument list and the call, changes the scope, and gives what it would print, if anything.
 """
 
 import re
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from nacre.guard.interpret.invocation import Call
     from nacre.guard.interpret.walk import Walk
 
-    Builtin: TypeAlias = Callable[[Walk, tuple[str, ...], Call], str]
+    Builtin: TypeAlias = Callable[[Walk, tuple[str, ...], Call], str | None]
 
 DECLARING: Final = frozenset(("declare", "typeset", "local", "export", "readonly"))
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _READ_VALUES: Final = frozenset("adinNptu")
 
 
-def _declare(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
+def _declare(walk: "Walk", argv: tuple[str, ...], call: "Call") -> None:
     reference = any(re.fullmatch(r"-[a-zA-Z]*n[a-zA-Z]*", plain(word)) for word in argv[1:]) and argv[0] != "export"
     for word in argv[1:]:
         name, equals, value = plain(word).partition("=")
@@ -36,10 +36,9 @@ def _declare(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
                 walk.scope.references[name] = value
             else:
                 walk.scope.assign(name, (value,))
-    return ""
 
 
-def _unset(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
+def _unset(walk: "Walk", argv: tuple[str, ...], call: "Call") -> None:
     functions = "-f" in argv
     for word in argv[1:]:
         name = plain(word)
@@ -49,37 +48,34 @@ def _unset(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
             walk.scope.functions.pop(name, None)
         if not functions:
             walk.scope.unset(name)
-    return ""
 
 
-def _set(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
+def _set(walk: "Walk", argv: tuple[str, ...], call: "Call") -> None:
     index = 1
     while index < len(argv):
         word = plain(argv[index])
         if word == "--":
             walk.scope.positional = (tuple(settled(item) for item in argv[index + 1 :]),)
-            return ""
+            return
         if word in ("-o", "+o") or re.fullmatch(r"[-+][a-zA-Z]*o", word):
             index += 2
         elif word[:1] in ("-", "+"):
             index += 1
         else:
             walk.scope.positional = (tuple(settled(item) for item in argv[index:]),)
-            return ""
-    return ""
+            return
 
 
-def _shift(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
+def _shift(walk: "Walk", argv: tuple[str, ...], call: "Call") -> None:
     count = plain(argv[1]) if len(argv) > 1 else "1"
     if count.isdigit():
         walk.scope.positional = tuple(
             items if isinstance(items, str) or items in ((OUTSIDE,), (UNKNOWN,)) else items[int(count) :]
             for items in walk.scope.positional
         )
-    return ""
 
 
-def _read(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
+def _read(walk: "Walk", argv: tuple[str, ...], call: "Call") -> None:
     names: list[str] = []
     array, index = "", 1
     while index < len(argv):
@@ -103,7 +99,7 @@ def _read(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
     separators = ifs if isinstance(ifs, str) else " \t\n"
     if array:
         walk.scope.assign(array, tuple(tuple(_split(line, separators)) for line in lines[:MAX_ALTERNATIVES]))
-        return ""
+        return
     names = names or ["REPLY"]
     columns: list[list[str]] = [[] for _ in names]
     for line in lines[:MAX_ALTERNATIVES]:
@@ -112,7 +108,6 @@ def _read(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
             column.append(fields[position] if position < len(fields) else UNKNOWN if is_opaque(line) else "")
     for name, column in zip(names, columns, strict=True):
         walk.scope.assign(name, tuple(dict.fromkeys(column)))
-    return ""
 
 
 def _split(line: str, separators: str, limit: int = -1) -> list[str]:
@@ -123,11 +118,10 @@ def _split(line: str, separators: str, limit: int = -1) -> list[str]:
     return parts if limit != 0 else [line]
 
 
-def _mapfile(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
+def _mapfile(walk: "Walk", argv: tuple[str, ...], call: "Call") -> None:
     names = [plain(word) for word in argv[1:] if not word.startswith("-")]
     lines = tuple(call.stdin.splitlines()) if call.stdin is not None else (UNKNOWN,)
     walk.scope.assign(names[-1] if names else "MAPFILE", (lines,))
-    return ""
 
 
 def _printf(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
@@ -143,34 +137,30 @@ def _echo(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
     return echo(tuple(plain(word) for word in argv[1:]))
 
 
-def _cd(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
+def _cd(walk: "Walk", argv: tuple[str, ...], call: "Call") -> None:
     targets = [word for word in argv[1:] if not re.fullmatch(r"-[LPe@]+|--", plain(word))]
     target = targets[0] if targets else walk.scope.lookup("HOME")[0]
     before = walk.scope.directory or PWD
     walk.scope.enter(target if isinstance(target, str) else UNKNOWN)
     walk.scope.assign("OLDPWD", (before,))
-    return ""
 
 
-def _popd(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
+def _popd(walk: "Walk", argv: tuple[str, ...], call: "Call") -> None:
     walk.scope.directory = UNKNOWN
-    return ""
 
 
-def _alias(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
+def _alias(walk: "Walk", argv: tuple[str, ...], call: "Call") -> None:
     for word in argv[1:]:
         name, equals, text = plain(word).partition("=")
         if equals:
             walk.scope.aliases[name] = text
-    return ""
 
 
-def _unalias(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
+def _unalias(walk: "Walk", argv: tuple[str, ...], call: "Call") -> None:
     for word in argv[1:]:
         walk.scope.aliases.pop(plain(word), None)
     if "-a" in argv:
         walk.scope.aliases.clear()
-    return ""
 
 
 def _eval(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
@@ -187,34 +177,30 @@ def _source(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
     return UNKNOWN if text is None else walk.run_text(text, call, wrapper="source")
 
 
-def _trap(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
+def _trap(walk: "Walk", argv: tuple[str, ...], call: "Call") -> None:
     words = [plain(word) for word in argv[1:]]
     if words[:1] == ["--"]:
         words = words[1:]
     if len(words) > 1 and words[0] not in ("-", "", "-p", "-l"):
         walk.run_text(words[0], call, wrapper="trap", isolated=True)
-    return ""
 
 
-def _hash(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
+def _hash(walk: "Walk", argv: tuple[str, ...], call: "Call") -> None:
     if len(argv) == 4 and plain(argv[1]) == "-p":
         walk.scope.files["\0program:" + plain(argv[3])] = plain(argv[2])
-    return ""
 
 
-def _getopts(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
+def _getopts(walk: "Walk", argv: tuple[str, ...], call: "Call") -> None:
     unknown: Alternatives = (UNKNOWN,)
     for name in ("OPTARG", "OPTIND", *(plain(word) for word in argv[2:3])):
         walk.scope.assign(name, unknown)
-    return ""
 
 
-def _let(walk: "Walk", argv: tuple[str, ...], call: "Call") -> str:
+def _let(walk: "Walk", argv: tuple[str, ...], call: "Call") -> None:
     for word in argv[1:]:
         match = re.match(r"([A-Za-z_]\w*)\s*[-+*/%]?=", plain(word))
         if match is not None:
             walk.scope.assign(match.group(1), (UNKNOWN,))
-    return ""
 
 
 BUILTINS: "Final[dict[str, Builtin]]" = {

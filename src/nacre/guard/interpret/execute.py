@@ -102,7 +102,7 @@ def execute(walk: "Walk", argv: tuple[str, ...], call: Call, *, lookup: Lookup =
     )
     builtin = None if lookup == "programs" else shell_builtins.BUILTINS.get(name)
     if builtin is not None:
-        return builtin(walk, argv, call)
+        return builtin(walk, argv, call) or ""
     if call.environment or base in SHELLS or base == "git" or "/" in name:
         _before(walk, base, argv, call)
     if base in SHELLS:

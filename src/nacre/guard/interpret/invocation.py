@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from nacre.guard.interpret.alphabet import plain, show
+from nacre.guard.programs.inner import basename
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,16 @@ class Invocation:
     resolved: tuple[str, ...] = ()
     """Its operands as whole paths, where the caller knows where the command runs."""
 
+    @property
+    def name(self) -> str:
+        """The program without its folders; empty for a redirection alone."""
+        return basename(self.argv[0]) if self.argv else ""
+
+    @property
+    def words(self) -> list[str]:
+        """The words behind the program, as it would receive them."""
+        return [plain(word) for word in self.argv[1:]]
+
     def __str__(self) -> str:
         return " ".join(show(word) for word in self.argv)
 
@@ -55,7 +66,7 @@ def operands(invocation: Invocation) -> list[str]:
 
 def flags(invocation: Invocation) -> str:
     """The letters of all its short options."""
-    return "".join(plain(word)[1:] for word in invocation.argv[1:] if re.fullmatch(r"-[A-Za-z0-9]+", plain(word)))
+    return "".join(word[1:] for word in invocation.words if re.fullmatch(r"-[A-Za-z0-9]+", word))
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,8 +67,8 @@ def embedded_scripts(invocation: Invocation) -> list[str]:
     """The shell texts that this command would store, send or hand over."""
     if not invocation.argv:
         return []
-    name = basename(invocation.argv[0])
-    words = [plain(word) for word in invocation.argv[1:]]
+    name = invocation.name
+    words = invocation.words
     later = _stored_for_later(invocation, name, words)
     if later:
         return later
@@ -173,9 +173,9 @@ def _mounted(argv: tuple[str, ...]) -> list[str]:
 
 def deletes_in_code(invocation: Invocation) -> str | None:
     """The reason why another language's code would delete something critical, or None."""
-    if not invocation.argv or not _INTERPRETER.fullmatch(basename(invocation.argv[0])):
+    if not invocation.argv or not _INTERPRETER.fullmatch(invocation.name):
         return None
-    code = "\n".join([*(plain(word) for word in invocation.argv[1:]), invocation.stdin or ""])
+    code = "\n".join([*invocation.words, invocation.stdin or ""])
     if _HOME_IN_CODE.search(code):
         return "the home or the current directory would be removed"
     for match in _DELETION.finditer(code):

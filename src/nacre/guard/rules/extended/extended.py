@@ -29,7 +29,7 @@ MESSAGE: Final = (
 )
 
 _DESTROYERS: Final = frozenset(("rm", "shred", "unlink", "truncate", "srm", "wipe", "grm"))
-# Whoever kills these by name kills the way to the machine, and this shell.
+# To kill these by name is to cut the way to the machine, and to end this shell.
 _VITAL: Final = SHELLS | {"sshd", "systemd", "init", "dbus-daemon"}
 
 
@@ -131,22 +131,16 @@ def _rsync(invocation: Invocation) -> str | None:
 
 def _archiver(invocation: Invocation) -> str | None:
     """tar and zip that remove what they have packed."""
-    words = [plain(word) for word in invocation.argv[1:]]
+    words = invocation.words
     moves = bool({"--remove-files", "--move", "-sdel"} & set(words))
-    if basename(invocation.argv[0]) == "zip":
+    if invocation.name == "zip":
         moves = moves or "m" in flags(invocation)
     reason = critical(invocation) if moves else None
     return f"{reason} would be removed after packing" if reason is not None else None
 
 
-def _account(invocation: Invocation) -> str | None:
-    words = [plain(word) for word in invocation.argv[1:]]
-    home = "r" in flags(invocation) or any(word.startswith("--remove") for word in words)
-    return "a home directory would be removed" if home else None
-
-
 def _kill(invocation: Invocation) -> str | None:
-    words = [plain(word) for word in invocation.argv[1:]]
+    words = invocation.words
     if words[:1] in (["-l"], ["-L"], ["-0"]):
         return None
     if words[:1] == ["-1"] and len(words) > 1 and "-1" not in words[1:]:
@@ -165,30 +159,10 @@ def _pkill(invocation: Invocation) -> str | None:
     if not spared and not _VITAL.isdisjoint(patterns):
         return "every shell, or what the machine needs to be reached, would be killed"
     users = {"-u", "-U", "--euid", "--uid", "--user"}
-    words = [plain(word) for word in invocation.argv[1:]]
+    words = invocation.words
     named = [i + 1 for i, word in enumerate(words) if word in users]
     rest = [word for i, word in enumerate(words) if i not in named and not word.startswith("-")]
     return "every process of a user would be killed" if named and not rest else None
-
-
-def _power(invocation: Invocation) -> str | None:
-    words = {plain(word) for word in invocation.argv[1:]}
-    return None if words & {"-c", "--help", "--version", "--show"} else "the machine would stop"
-
-
-def _init(invocation: Invocation) -> str | None:
-    return (
-        "the machine would stop" if {plain(word) for word in invocation.argv[1:]} & {"0", "6", "1", "s", "S"} else None
-    )
-
-
-def _systemctl(invocation: Invocation) -> str | None:
-    verbs = {"poweroff", "reboot", "halt", "rescue", "emergency", "kexec", "soft-reboot", "suspend", "hibernate"}
-    return "the machine would stop" if {plain(word) for word in operands(invocation)} & verbs else None
-
-
-def _crontab(invocation: Invocation) -> str | None:
-    return "all scheduled jobs would be removed" if "r" in flags(invocation) else None
 
 
 def _removes(invocation: Invocation) -> str | None:
@@ -197,11 +171,8 @@ def _removes(invocation: Invocation) -> str | None:
 
 
 def _netcat(invocation: Invocation) -> str | None:
-    return (
-        "a shell would be handed to the network"
-        if re.search(r"[ec]", flags(invocation)) and "sh" in str(invocation)
-        else None
-    )
+    hands_over = re.search(r"[ec]", flags(invocation)) and "sh" in str(invocation)
+    return "a shell would be handed to the network" if hands_over else None
 
 
 _CHECKS: Final[dict[str, Check]] = {
@@ -213,14 +184,9 @@ _CHECKS: Final[dict[str, Check]] = {
     "rsync": _rsync,
     **dict.fromkeys(names("tar gtar zip 7z 7za"), _archiver),
     **dict.fromkeys(names("fd fdfind"), _fd),
-    **dict.fromkeys(names("userdel deluser"), _account),
     **dict.fromkeys(names("rimraf trash trash-put gio del-cli"), _removes),
     "kill": _kill,
     **dict.fromkeys(names("pkill killall"), _pkill),
-    **dict.fromkeys(names("killall5 shutdown reboot halt poweroff"), _power),
-    **dict.fromkeys(names("init telinit"), _init),
-    "systemctl": _systemctl,
-    "crontab": _crontab,
     **dict.fromkeys(names("nc ncat"), _netcat),
     "git": git_losses.check,
 }
@@ -235,11 +201,11 @@ def check(invocation: Invocation) -> str | None:
         path = plain(target)
         if is_disk(path) or path == "/proc/sysrq-trigger" or (operator in (">", ">|", "&>") and is_storage(path)):
             return f"{path} would be overwritten"
-        if path.startswith(("/dev/tcp/", "/dev/udp/")) and invocation.argv and basename(invocation.argv[0]) in SHELLS:
+        if path.startswith(("/dev/tcp/", "/dev/udp/")) and invocation.argv and invocation.name in SHELLS:
             return "a shell would be handed to the network"
     if not invocation.argv:
         return None
-    name = basename(invocation.argv[0])
+    name = invocation.name
     network = _runs_network_text(invocation, name)
     if network is not None:
         return network

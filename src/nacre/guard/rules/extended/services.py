@@ -12,7 +12,6 @@ from typing import Final, TypeAlias
 
 from nacre.guard.interpret.alphabet import EVERYTHING, plain
 from nacre.guard.interpret.invocation import Invocation
-from nacre.guard.programs.inner import basename
 from nacre.guard.rules.command_words import covers
 
 Words: TypeAlias = tuple[frozenset[str], ...]
@@ -77,7 +76,7 @@ def _rows() -> dict[str, list[tuple[Words, Loss]]]:
 
 def check(invocation: Invocation) -> str | None:
     """The reason to refuse this command under the strict profile, or None."""
-    name = basename(invocation.argv[0])
+    name = invocation.name
     rows = _rows().get(name)
     if rows is None:
         return None

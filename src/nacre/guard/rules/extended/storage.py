@@ -1,6 +1,6 @@
 """The storage part of rule `extended`: what overwrites, empties or reformats disks, account files and repository data.
 
-Kept apart from `machine.py`, which is about everything else; one function per kind of program, and their table.
+One function per kind of program, and their table.
 """
 
 import re
@@ -10,7 +10,6 @@ from typing import Final, TypeAlias
 from nacre.bash.word_table import names
 from nacre.guard.interpret.alphabet import is_opaque, plain
 from nacre.guard.interpret.invocation import Invocation, operands
-from nacre.guard.programs.inner import basename
 from nacre.guard.rules.critical_paths import critical_reason
 
 Check: TypeAlias = Callable[[Invocation], str | None]
@@ -59,21 +58,14 @@ def _truncate(invocation: Invocation) -> str | None:
 
 
 def _shred(invocation: Invocation) -> str | None:
-    return _truncate(invocation) or next(
-        (
-            f"{plain(path)} cannot be restored"
-            for path in operands(invocation)
-            if re.search(r"/\.(?:ssh|gnupg)(?:/|$)", plain(path))
-        ),
-        None,
-    )
+    keys = (path for path in map(plain, operands(invocation)) if re.search(r"/\.(?:ssh|gnupg)(?:/|$)", path))
+    return _truncate(invocation) or next((f"{path} cannot be restored" for path in keys), None)
 
 
 def overwritten(invocation: Invocation) -> str | None:
     """tee, cp, install: the target is a disk, an account file or repository data."""
-    for path in map(
-        plain, operands(invocation)[-1:] if basename(invocation.argv[0]) != "tee" else operands(invocation)
-    ):
+    paths = operands(invocation) if invocation.name == "tee" else operands(invocation)[-1:]
+    for path in map(plain, paths):
         if is_storage(path):
             return f"{path} would be overwritten"
     return None
@@ -85,7 +77,7 @@ def _edits(invocation: Invocation) -> str | None:
 
 
 def _partition(invocation: Invocation) -> str | None:
-    words = [plain(word) for word in invocation.argv[1:]]
+    words = invocation.words
     changes = names(
         "mklabel mkpart rm --zap-all -Z -o --clear luksFormat erase luksErase destroy format sanitize "
         "--zero-superblock eraseDisk eraseVolume secureErase --wipefs --delete"
@@ -102,7 +94,8 @@ def _partition(invocation: Invocation) -> str | None:
 
 def _formats(invocation: Invocation) -> str | None:
     """mkfs and its like, unless they are given a file: an image, or one to swap to."""
-    return _destroyed(invocation) if _names_device(invocation) else None
+    harmless = {"--help", "--version", "--no-act", "--test", "--check"}.intersection(invocation.argv)
+    return "a disk would be formatted" if _names_device(invocation) and not harmless else None
 
 
 def _wipes(invocation: Invocation) -> str | None:
@@ -119,18 +112,12 @@ def _names_device(invocation: Invocation) -> bool:
     return any(is_opaque(word) or word.startswith("/dev/") for word in map(plain, operands(invocation)))
 
 
-def _destroyed(invocation: Invocation) -> str | None:
-    harmless = {"--help", "--version", "--no-act", "--test", "--check"}
-    return None if harmless & set(invocation.argv) else "a disk would be formatted"
-
-
 CHECKS: Final[dict[str, Check]] = {
     **dict.fromkeys(names("unlink truncate"), _truncate),
     **dict.fromkeys(names("sed gsed perl"), _edits),
     "dd": _dd,
     **dict.fromkeys(names("shred srm wipe"), _shred),
     **dict.fromkeys(names("tee cp install ln"), overwritten),
-    **dict.fromkeys(names("lvremove vgremove pvremove"), _destroyed),
     **dict.fromkeys(names("zpool zfs mdadm nvme cryptsetup hdparm diskutil badblocks"), _partition),
     **dict.fromkeys(names("parted fdisk sfdisk gdisk sgdisk cfdisk"), _edits_table),
     **dict.fromkeys(names("mkfs mke2fs mkswap blkdiscard newfs mkdosfs mkntfs"), _formats),
