@@ -58,18 +58,12 @@ def _character_set(text: str) -> list[str]:
     }
     for name, members in classes.items():
         text = text.replace(f"[:{name}:]", members)
-    chars: list[str] = []
-    index = 0
-    while index < len(text):
-        if index + 2 < len(text) and text[index + 1] == "-" and text[index] <= text[index + 2]:
-            chars.extend(
-                chr(code) for code in range(ord(text[index]), min(ord(text[index + 2]), ord(text[index]) + 300) + 1)
-            )
-            index += 3
-        else:
-            chars.append(text[index])
-            index += 1
-    return chars
+    return list(re.sub(r"(.)-(.)", _range, text, flags=re.DOTALL))
+
+
+def _range(match: re.Match[str]) -> str:
+    first, last = ord(match[1]), ord(match[2])
+    return "".join(map(chr, range(first, min(last, first + 300) + 1))) if first <= last else match[0]
 
 
 def _tr(text: str, words: Argv) -> str | None:
@@ -104,14 +98,10 @@ def _sed(text: str, words: Argv) -> str | None:
             return UNKNOWN
         try:
             replacement = re.sub(r"\\(\d)", r"\\g<\1>", new.replace("&", "\\g<0>"))
-            pattern = (
-                pattern
-                if any(word in ("-E", "-r") for word in words)
-                else re.sub(r"\\([(){}|+?])", r"\1", re.sub(r"(?<!\\)([(){}|+?])", r"\\\1", pattern))
-            )
-            text = "\n".join(
-                re.sub(pattern, replacement, line, count=0 if "g" in flags else 1) for line in text.split("\n")
-            )
+            if not {"-E", "-r"} & set(words):
+                pattern = re.sub(r"\\([(){}|+?])", r"\1", re.sub(r"(?<!\\)([(){}|+?])", r"\\\1", pattern))
+            count = 0 if "g" in flags else 1
+            text = "\n".join(re.sub(pattern, replacement, line, count=count) for line in text.split("\n"))
         except (re.error, IndexError):
             return UNKNOWN
     return text
@@ -119,19 +109,16 @@ def _sed(text: str, words: Argv) -> str | None:
 
 def _cut(text: str, words: Argv) -> str | None:
     joined = " ".join(words)
+    found = re.search(r"(?:-([fcb])|--(?:(fields)|characters|bytes)=)\s?(\d+)(-?)(\d*)(?:\s|$)", joined)
+    if found is None:
+        return None
+    start = int(found[3]) - 1
+    part = slice(start, int(found[5]) if found[5] else None if found[4] else start + 1)
+    if found[1] != "f" and not found[2]:
+        return "\n".join(line[part] for line in text.split("\n"))
     delimiter = re.search(r"(?:-d|--delimiter=)\s?(\S| )", joined)
-    fields = re.search(r"(?:-f|--fields=)\s?(\d+)(-?)(\d*)(?:\s|$)", joined)
-    if fields is None:
-        characters = re.search(r"(?:-[cb]|--characters=|--bytes=)\s?(\d+)(-?)(\d*)(?:\s|$)", joined)
-        if characters is None:
-            return None
-        start = int(characters.group(1)) - 1
-        end = int(characters.group(3)) if characters.group(3) else (None if characters.group(2) else start + 1)
-        return "\n".join(line[start:end] for line in text.split("\n"))
     separator = delimiter.group(1) if delimiter is not None else "\t"
-    first = int(fields.group(1)) - 1
-    last = int(fields.group(3)) if fields.group(3) else (None if fields.group(2) else first + 1)
-    return "\n".join(separator.join(line.split(separator)[first:last]) for line in text.split("\n"))
+    return "\n".join(separator.join(line.split(separator)[part]) for line in text.split("\n"))
 
 
 FILTERS: Final[dict[str, Callable[[str, Argv], str | None]]] = {

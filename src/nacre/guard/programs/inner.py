@@ -79,6 +79,7 @@ def option_end(argv: tuple[str, ...], options: Options, start: int = 1) -> tuple
 
 
 def peeled(argv: tuple[str, ...], options: Options) -> Inner:
+    """What stands behind the words that are the wrapper's own."""
     index, values = option_end(argv, options)
     scripts = tuple(plain(values[name]) for name in options.script if name in values)
     assignments: list[str] = []
@@ -89,11 +90,7 @@ def peeled(argv: tuple[str, ...], options: Options) -> Inner:
     if index < len(argv) and argv[index] == "--":
         index += 1
     rest = argv[index:]
+    if options.joined and rest:
+        scripts += (" ".join(plain(word) for word in rest),)
     directory = next((values[name] for name in options.directory if name in values), "")
     return Inner((rest,) if rest else (), scripts, tuple(assignments), directory=directory)
-
-
-def joined(options: Options, argv: tuple[str, ...]) -> Inner:
-    index, _ = option_end(argv, options)
-    rest = argv[index:]
-    return Inner((rest,), (" ".join(plain(word) for word in rest),)) if rest else Inner()

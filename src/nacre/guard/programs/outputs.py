@@ -101,25 +101,15 @@ def _converted(match: re.Match[str], arguments: list[str]) -> str:
         return "%"
     kind = match.group(1)
     value = arguments.pop(0) if arguments else ""
-    if kind in ("s", "q", "Q"):
-        return value
-    if kind == "b":
-        return decode_echo(value)
-    if kind == "c":
-        return value[:1]
-    if kind in ("d", "i", "u", "o", "x", "X"):
-        if len(match.group()) > 6:
-            return UNKNOWN
-        try:
-            number = ord(value[1]) if value[:1] in ("'", '"') and value[1:] else int(value or "0", 0)
-            return match.group().replace("u", "d").replace("i", "d") % number
-        except (ValueError, TypeError):
-            return UNKNOWN
-    return UNKNOWN
-
-
-def _pwd(words: Argv) -> str | None:
-    return PWD + "\n"
+    if kind in ("s", "q", "Q", "b", "c"):
+        return decode_echo(value) if kind == "b" else value[:1] if kind == "c" else value
+    if kind not in ("d", "i", "u", "o", "x", "X") or len(match.group()) > 6:
+        return UNKNOWN
+    try:
+        number = ord(value[1]) if value[:1] in ("'", '"') and value[1:] else int(value or "0", 0)
+        return match.group().replace("u", "d").replace("i", "d") % number
+    except (ValueError, TypeError):
+        return UNKNOWN
 
 
 def _git(words: Argv) -> str | None:
@@ -239,10 +229,6 @@ def _realpath(words: Argv) -> str | None:
     return (PWD if operands[0] in (".", "./") else operands[0]) + "\n"
 
 
-def _printenv(words: Argv) -> str | None:
-    return {"HOME": HOME + "\n", "PWD": PWD + "\n"}.get(" ".join(words))
-
-
 def _which(words: Argv) -> str | None:
     operands = [word for word in words if not word.startswith("-")]
     return "".join(f"/usr/bin/{word}\n" for word in operands) or None
@@ -264,24 +250,20 @@ def _command(words: Argv) -> str | None:
     return _which(words[1:]) if words[:1] in (("-v",), ("-V",)) else None
 
 
-def _yes(words: Argv) -> str | None:
-    return (" ".join(words) or "y") + "\n"
-
-
 _PRINTERS: Final[dict[str, Callable[[Argv], str | None]]] = {
     **dict.fromkeys(("echo", "print"), echo),
     "printf": printf,
-    "pwd": _pwd,
+    "pwd": lambda words: PWD + "\n",
     "git": _git,
     "ls": _ls,
     "find": _find,
     **dict.fromkeys(("realpath", "readlink"), _realpath),
-    "printenv": _printenv,
+    "printenv": lambda words: {"HOME": HOME + "\n", "PWD": PWD + "\n"}.get(" ".join(words)),
     **dict.fromkeys(("which", "type"), _which),
     "command": _command,
     "dirname": _dirname,
     "basename": _basename,
-    "yes": _yes,
+    "yes": lambda words: (" ".join(words) or "y") + "\n",
     "jq": _jq,
     **dict.fromkeys(("docker", "podman", "nerdctl"), _containers),
     **dict.fromkeys(("kubectl", "oc"), _kubectl),

@@ -7,33 +7,26 @@ from functools import partial
 
 from nacre.bash.word_table import names
 from nacre.guard.interpret.alphabet import plain
-from nacre.guard.programs.inner import Inner, joined, option_end
-from nacre.guard.programs.wrapper_table import Options, options
+from nacre.guard.programs.inner import Inner, option_end, peeled
+from nacre.guard.programs.wrapper_table import WRAPPERS, options
 
 
-def _texts_after(options: tuple[str, ...], argv: tuple[str, ...]) -> Inner:
+def _texts_after(marks: tuple[str, ...], argv: tuple[str, ...]) -> Inner:
     """The words after one of the options, as a command and, if it is one word, as a script."""
-    at = next((i for i, word in enumerate(argv[:-1]) if plain(word) in options), None)
+    at = next((i for i, word in enumerate(argv[:-1]) if plain(word) in marks), None)
     if at is None:
         return Inner()
     rest = argv[at + 1 :]
     return Inner((rest,), (plain(rest[0]),))
 
 
-watch = partial(joined, options("-nq --interval --equexit"))
-watchexec = partial(joined, options("-wefis --watch --exts --filter --ignore --signal --shell"))
 terminal = partial(_texts_after, ("-e", "-x", "--", "--command"))
 with_script = partial(_texts_after, ("-c",))
 
 
-def entr(argv: tuple[str, ...]) -> Inner:
-    index, _ = option_end(argv, Options())
-    return joined(Options(), argv) if argv[index:] else Inner()
-
-
 def on_change(argv: tuple[str, ...]) -> Inner:
     inner = _texts_after(("-x", "--exec"), argv)
-    return inner if inner.commands else joined(options("-ewi --ext --watch --ignore"), argv)
+    return inner if inner.commands else peeled(argv, WRAPPERS["nodemon"])
 
 
 def each_script(argv: tuple[str, ...]) -> Inner:

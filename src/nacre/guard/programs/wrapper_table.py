@@ -2,7 +2,7 @@
 
 A row names the options that take a value as the next word (`-uC` for single letters, `--user`), how many operands
 stand before the command (`+1`), whether assignments do (`NAME=`), which options hold a script for a shell (`$-c`) and
-which the directory where the command runs (`@--chdir`).
+which the directory where the command runs (`@--chdir`). With `…` the words of the command may also be one script.
 """
 
 from dataclasses import dataclass
@@ -23,6 +23,8 @@ class Options:
     """Options whose value is a script for the shell."""
     directory: tuple[str, ...] = ()
     """Options whose value is where the command runs."""
+    joined: bool = False
+    """The command may also be one script, in one word or several."""
 
 
 def options(row: str) -> Options:
@@ -35,6 +37,7 @@ def options(row: str) -> Options:
         "NAME=" in words,
         tuple(word[1:] for word in words if word[0] == "$"),
         tuple(word[1:] for word in words if word[0] == "@"),
+        "…" in words,
     )
 
 
@@ -95,6 +98,12 @@ ssh-agent: -aEPt
 sem: -j --jobs --id
 distrobox-enter lxc-attach: -n --name
 dotenv: -fe --file
+npx bunx: -pc --package --call $-c $--call
+gksudo gksu kdesudo kdesu lxsudo: -u --user --message …
+watch: -nq --interval --equexit …
+watchexec: -wefis --watch --exts --filter --ignore --signal --shell …
+nodemon: -ewi --ext --watch --ignore …
+entr: …
 """
 # Behind the slash: the words after which the command follows.
 _SUBCOMMANDS: Final = """

@@ -13,7 +13,7 @@ from typing import Final
 
 from nacre.guard.interpret.alphabet import HOME, plain
 from nacre.guard.programs import feeders, terminal_programs
-from nacre.guard.programs.inner import ASSIGNMENT, Inner, basename, joined, option_end, peeled, split_words
+from nacre.guard.programs.inner import ASSIGNMENT, Inner, basename, option_end, peeled, split_words
 from nacre.guard.programs.wrapper_table import BWRAP_VALUES, SUBCOMMANDS, WRAPPERS, options
 
 
@@ -66,12 +66,6 @@ def _command(argv: tuple[str, ...]) -> Inner:
     if len(argv) > 1 and re.fullmatch(r"-[pvV]*[vV][pvV]*", plain(argv[1])):
         return Inner()
     return peeled(argv, WRAPPERS["command"])
-
-
-def _nice(argv: tuple[str, ...]) -> Inner:
-    if len(argv) > 1 and re.fullmatch(r"--?\d+", plain(argv[1])):
-        return peeled((argv[0], *argv[2:]), WRAPPERS["nice"])
-    return peeled(argv, WRAPPERS["nice"])
 
 
 def _following(pattern: str, argv: tuple[str, ...]) -> tuple[str, ...]:
@@ -176,13 +170,10 @@ _SPECIAL: Final[dict[str, Callable[[tuple[str, ...]], Inner]]] = {
     "sudo": _sudo,
     "env": _env,
     "command": _command,
-    "nice": _nice,
     "su": _su,
     "runuser": _runuser,
     "script": _script,
     "flock": _flock,
-    "watch": terminal_programs.watch,
-    **dict.fromkeys(("gksudo", "gksu", "kdesudo", "kdesu", "lxsudo"), partial(joined, options("-u --user --message"))),
     "start-stop-daemon": _start_stop_daemon,
     "coreutils": _coreutils,
     **dict.fromkeys(("xargs", "gxargs"), feeders.xargs),
@@ -196,8 +187,6 @@ _SPECIAL: Final[dict[str, Callable[[tuple[str, ...]], Inner]]] = {
         ("xterm", "uxterm", "gnome-terminal", "konsole", "alacritty", "kitty", "xfce4-terminal", "terminator"),
         terminal_programs.terminal,
     ),
-    "entr": terminal_programs.entr,
-    "watchexec": terminal_programs.watchexec,
     "nodemon": terminal_programs.on_change,
     **dict.fromkeys(("pee", "mispipe"), terminal_programs.each_script),
     **dict.fromkeys(("bpftrace", "execlineb", "repo"), terminal_programs.with_script),
@@ -206,7 +195,6 @@ _SPECIAL: Final[dict[str, Callable[[tuple[str, ...]], Inner]]] = {
     "screen": terminal_programs.screen,
     **dict.fromkeys(("sg", "newgrp"), _sg),
     **dict.fromkeys(("nix-shell", "nix"), _nix),
-    **dict.fromkeys(("npx", "bunx"), lambda argv: peeled(argv, options("-pc --package --call $-c $--call"))),
     "capsh": _capsh,
     **dict.fromkeys(("setarch", "arch"), _arch),
 }
