@@ -238,6 +238,13 @@ asyncio.run(main(*sys.argv[1:]))
 """
 
 
+def kill_at_once(*pids: int) -> None:
+    for pid in pids:
+        # A runner may have seen the end of the host, and ended by itself.
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
 def ours(sleeper: str) -> tuple[int, int, int]:
     """The guardian, the zygote and the runner above a command that sleeps, from the top down."""
     pid = with_argument(sleeper)[0]
@@ -255,8 +262,7 @@ def test_host_warden_and_runner_killed_at_once_leave_nothing(how: str, sleeper: 
     with Program(HOST, how, f"(setsid sleep {sleeper} &); sleep {sleeper}; true") as host:
         eventually(lambda: len(with_argument(sleeper)) == 2, "the command")
         _, zygote, runner = ours(sleeper)
-        for pid in (host.pid, zygote, runner):
-            os.kill(pid, signal.SIGKILL)
+        kill_at_once(host.pid, zygote, runner)
         eventually(lambda: not with_argument(sleeper), "the end of the command")
 
 
@@ -265,10 +271,7 @@ def test_shell_of_a_session_dies_with_the_last_of_our_processes(sleeper: str) ->
     with Program(HOST, "session", f"sleep {sleeper}; true") as host:
         (pid,) = eventually(lambda: with_argument(sleeper), "the command")
         shell = int(children.stat_fields(pid)[1])
-        for one in (host.pid, *ours(sleeper)):
-            # A runner may have seen the end of the host, and ended by itself.
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(one, signal.SIGKILL)
+        kill_at_once(host.pid, *ours(sleeper))
         eventually(lambda: not alive(shell), "the end of the shell")
         # A program that the shell had started is out of reach without any process of ours.
         end(pid)

@@ -2,7 +2,7 @@
 
 What a runner touches it no longer shares with the zygote, and it keeps that until the job ends. So the request is
 read and the job's files are made by the child that then becomes the shell; the runner gets descriptors and a few
-numbers, and copies output. At anything else it reads the request too, and goes on as an Execution.
+numbers, and copies output. At anything else it reads the request too, and goes on as a Supervisor.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from nacre.warden.channel import receive_fds
 from nacre.warden.kept_job import Job, JobOutput, hidden_forms
 from nacre.warden.protocol import READ_BYTES
 from nacre.warden.start import become_shell
-from nacre.warden.supervisor import PATIENCE_SECONDS, drain_wakeups
+from nacre.warden.wakeups import drain_wakeups, milliseconds_until
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class JobWatch:
         for fd in (channel.sock.fileno(), wakeup, *self.readers):
             poll.register(fd, select.POLLIN)
         while self.stop_requested is None and (self.deadline is None or time.monotonic() < self.deadline):
-            for fd, _ in poll.poll(self._patience()):
+            for fd, _ in poll.poll(milliseconds_until(self.deadline)):
                 if fd in self.readers:
                     if not self._copy(fd):
                         return
@@ -134,12 +134,6 @@ class JobWatch:
                     poll.unregister(fd)
                 else:
                     return
-
-    def _patience(self) -> float | None:
-        if self.deadline is None:
-            return None
-        # One millisecond more, so that the loop does not spin just before the limit.
-        return min(max(0.0, self.deadline - time.monotonic()), PATIENCE_SECONDS) * 1000 + 1
 
     def _has_ended(self) -> bool:
         """Whether the shell has; its status stays to be collected, orphans that have ended are collected here."""

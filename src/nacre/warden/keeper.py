@@ -12,24 +12,26 @@ import fcntl
 import os
 import select
 import signal
-import socket
 import struct
 import time
 
-from nacre.warden import children, marks
-from nacre.warden.protocol import KILL_SECONDS, READ_BYTES
+from nacre.warden import children, marks, protocol
+from nacre.warden.intake import Intake, discard
+from nacre.warden.stop_ladder import StopLadder
+from nacre.warden.wakeups import drain_wakeups, milliseconds_until
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import socket
+
     from nacre.warden.kept_job import Job
     from nacre.warden.messages import Facts
 
-# Between two looks for processes that were forked while the others were asked to end, and while they are killed.
-ASK_ROUND_SECONDS = 0.05
-KILL_ROUND_SECONDS = 0.005
 # How long the status of a process that has ended may take to arrive: until its parent has collected it.
 STATUS_SECONDS = 1.0
 STATUS_ROUND_SECONDS = 0.005
+# At the end: for how long what is left in the pipes is read.
+LAST_SECONDS = 2.0
 # What the runner says: a process that it has collected, and its raw status.
 STATUS = struct.Struct("=ii")
 # ioctl PIDFD_GET_INFO, since Linux 6.15: with this bit the status of a collected process is in the last field.
@@ -38,14 +40,97 @@ _INFO_EXIT = 1 << 3
 _INFO_BYTES, _EXIT_CODE_AT = 64, 60
 
 
+class MarkedTree:
+    """The processes of one mark, watched through the pidfds of their roots."""
+
+    def __init__(self, mark: int, shell: int, poll: select.poll) -> None:
+        self.runner = os.getppid()
+        self._mark = mark
+        self._shell = shell
+        self._poll = poll
+        self.roots: dict[int, int] = {}
+        """The living processes whose parents are of another mark, each with its pidfd. What is below these need not be
+        watched: at the end of a root its children become roots."""
+
+    def look(self) -> None:
+        """Watch the roots that are not watched yet."""
+        below = self._below()
+        for pid in set(below).difference(self.roots):
+            parent = _parent_of(pid)
+            if parent in below and not children.is_zombie(parent):
+                continue
+            if (handle := self._open(pid, below)) is not None:
+                self.roots[pid] = handle
+                self._poll.register(handle, select.POLLIN)
+
+    def ended(self, handle: int) -> None:
+        """Forget a root that has ended, and find what it has left behind."""
+        for pid, known in list(self.roots.items()):
+            if known == handle:
+                self._forget(pid)
+        self.look()
+        if not self.roots:
+            # A process that was forked, or got another parent, during the look is there in the next.
+            self.look()
+
+    def give_up(self) -> None:
+        """Leave what even SIGKILL does not end to the runner."""
+        for pid in list(self.roots):
+            self._forget(pid)
+
+    def ask_to_end(self) -> None:
+        self._signal(signal.SIGTERM)
+        self._signal(signal.SIGCONT)
+
+    def ask_late(self) -> None:
+        """What is forked while the others are asked is killed after the grace."""
+
+    def kill(self) -> None:
+        self._signal(signal.SIGKILL)
+
+    def _forget(self, pid: int) -> None:
+        handle = self.roots.pop(pid)
+        self._poll.unregister(handle)
+        os.close(handle)
+
+    def _below(self) -> list[int]:
+        """Every process of the mark; where the runner is gone, those that are known and what is below them."""
+        tops = [self.runner] if os.getppid() == self.runner else list(self.roots)
+        found = {pid for top in tops for pid in children.descendants(top)} | set(self.roots)
+        return [pid for pid in found if pid != os.getpid() and marks.mark_of(pid) == self._mark]
+
+    def _open(self, pid: int, below: list[int]) -> int | None:
+        """A pidfd of a process of the mark; None when it has ended."""
+        try:
+            handle = os.pidfd_open(pid)
+        except OSError:
+            return None
+        # Asked again now that the number cannot become another's: the first mark is that of every process there is.
+        parent = _parent_of(pid)
+        if _has_ended(handle) or marks.mark_of(pid) != self._mark or parent not in (self.runner, self._shell, *below):
+            os.close(handle)
+            return None
+        return handle
+
+    def _signal(self, number: int) -> None:
+        below = self._below()
+        for pid in below:
+            handle = self._open(pid, below)
+            if handle is None:
+                continue
+            try:
+                signal.pidfd_send_signal(handle, number)
+            except (ProcessLookupError, PermissionError):
+                pass  # gone meanwhile, or it changed its user: what is left is looked for again
+            finally:
+                os.close(handle)
+
+
 class Keeper:
-    """Follows the processes of one mark to their end."""
+    """Follows the processes of one mark to their end, and writes the job's final status."""
 
     def __init__(self, mark: int, grace: float, link: socket.socket, *, shell: int) -> None:
         """With the socket on which the runner tells of the processes that it has collected."""
-        self._runner = os.getppid()
-        self._shell = shell
-        self._mark = mark
         self._grace = grace
         self._link = link
         self._wakeup, self._wakeup_end = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -53,9 +138,11 @@ class Keeper:
         self._poll = select.poll()
         self._poll.register(link, select.POLLIN)
         self._poll.register(self._wakeup, select.POLLIN)
-        self._roots: dict[int, int] = {}
-        """The living processes of the job whose parents are not of the job, each with its pidfd. What is below these
-        need not be watched: at the end of a root its children become roots."""
+        self._tree = MarkedTree(mark, shell, self._poll)
+        self._ladder = StopLadder(self._tree)
+        self._intake = Intake(self._poll)
+        self._job: Job | None = None
+        self._stop_requested: str | None = None
         self._leader = 0
         self._leader_handle = -1
         self._status: int | None = None
@@ -63,14 +150,6 @@ class Keeper:
         """Whether the status came from the runner, and not from the kernel."""
         self._status_by: float | None = None
         """Until when the leader's status is waited for."""
-        self._job: Job | None = None
-        self._readers: list[int] = []
-        self._aside: set[int] = set()
-        self._stop_requested: str | None = None
-        self._why: str | None = None
-        self._kill_at: float | None = None
-        self._give_up_at: float | None = None
-        self._killed = False
 
     def request_stop(self, why: str) -> None:
         """Stop the job at the next turn of the loop: safe from a signal handler."""
@@ -81,8 +160,8 @@ class Keeper:
 
         A call that moves to the background just when its shell has ended names no leader.
         """
-        self._look()
-        self._leader = leader or min(self._roots, default=0)
+        self._tree.look()
+        self._leader = leader or min(self._tree.roots, default=0)
         self._status = status
         self._told = status is not None
         try:
@@ -94,16 +173,14 @@ class Keeper:
     def keep(self, job: Job | None, fds: list[int], *, aside: int) -> None:
         """Read the pipes from now on: into the job's file, or away; the last `aside` of them always away."""
         self._job = job
-        self._aside = set(fds[len(fds) - aside :])
-        for fd in fds:
-            os.set_blocking(fd, False)
-            self._readers.append(fd)
-            self._poll.register(fd, select.POLLIN)
+        kept = len(fds) - aside
+        self._intake.attend(fds[:kept], discard if job is None else job.output.feed)
+        self._intake.attend(fds[kept:], discard)
 
     def close_all_others(self) -> None:
         """Close every descriptor that came from the runner and is not the job's."""
         kept = {0, 1, 2, self._link.fileno(), self._wakeup, self._wakeup_end, self._leader_handle}
-        kept |= {*self._readers, *self._roots.values()}
+        kept |= {*self._intake.fds, *self._tree.roots.values()}
         if self._job is not None:
             kept |= set(self._job.fds)
         for name in os.listdir("/proc/self/fd"):
@@ -115,70 +192,33 @@ class Keeper:
 
     def run(self) -> None:
         """Serve until no process of the job is left, then write its final status."""
-        while self._roots or self._awaits_status():
+        while self._tree.roots or self._awaits_status():
             for fd, _ in self._poll.poll(self._patience()):
                 if fd == self._wakeup:
-                    os.read(fd, 4096)
-                elif fd in self._readers:
-                    self._read(fd)
+                    drain_wakeups(fd)
+                elif fd in self._intake.fds:
+                    self._intake.read(fd)
                 elif fd == self._link.fileno():
                     self._hear()
                 else:
-                    self._ended(fd)
-            self._look_at_clock()
-        for fd in list(self._readers):
-            while self._read(fd):
-                pass
+                    self._tree.ended(fd)
+            if self._stop_requested is not None and self._ladder.why is None:
+                self._ladder.begin(self._stop_requested, self._grace)
+            if self._ladder.why is not None and not self._ladder.step():
+                self._tree.give_up()
+        self._intake.drain(LAST_SECONDS)
         if self._job is not None:
             self._job.finished(self._facts())
 
-    # Its processes.
-
-    def _below(self) -> list[int]:
-        """Every process of the job; where the runner is gone, those that are known and what is below them."""
-        tops = [self._runner] if os.getppid() == self._runner else list(self._roots)
-        found = {pid for top in tops for pid in children.descendants(top)} | set(self._roots)
-        return [pid for pid in found if pid != os.getpid() and marks.mark_of(pid) == self._mark]
-
-    def _open(self, pid: int, below: list[int]) -> int | None:
-        """A pidfd of a process of the job; None when it has ended."""
-        try:
-            handle = os.pidfd_open(pid)
-        except OSError:
-            return None
-        # Asked again now that the number cannot become another's: the first mark is that of every process there is.
-        parent = _parent_of(pid)
-        if _has_ended(handle) or marks.mark_of(pid) != self._mark or parent not in (self._runner, self._shell, *below):
-            os.close(handle)
-            return None
-        return handle
-
-    def _look(self) -> None:
-        """Watch the roots that are not watched yet."""
-        below = self._below()
-        for pid in set(below).difference(self._roots):
-            parent = _parent_of(pid)
-            if parent in below and not children.is_zombie(parent):
-                continue
-            if (handle := self._open(pid, below)) is not None:
-                self._roots[pid] = handle
-                self._poll.register(handle, select.POLLIN)
-
-    def _ended(self, handle: int) -> None:
-        """Forget a root that has ended, and find what it has left behind."""
-        for pid, known in list(self._roots.items()):
-            if known == handle:
-                del self._roots[pid]
-                self._poll.unregister(handle)
-                os.close(handle)
-        self._look()
-        if not self._roots:
-            # A process that was forked, or got another parent, during the look is there in the next.
-            self._look()
+    def _patience(self) -> float | None:
+        return milliseconds_until(
+            None if self._tree.roots else time.monotonic() + STATUS_ROUND_SECONDS,
+            None if self._ladder.why is None else self._ladder.next_step(),
+        )
 
     def _awaits_status(self) -> bool:
         """Whether the leader's status is still to come: it is there when the parent has collected the leader."""
-        if self._status is not None or self._why is not None:
+        if self._status is not None or self._ladder.why is not None:
             return False
         self._status = _collected_status(self._leader_handle)
         now = time.monotonic()
@@ -198,86 +238,12 @@ class Keeper:
                 self._status = status
                 self._told = True
 
-    # Time and death.
-
-    def _patience(self) -> float | None:
-        now = time.monotonic()
-        timers = [self._kill_at, self._give_up_at]
-        if not self._roots:
-            timers.append(now + STATUS_ROUND_SECONDS)
-        if self._why is not None:
-            timers.append(now + (KILL_ROUND_SECONDS if self._killed else ASK_ROUND_SECONDS))
-        due = [timer for timer in timers if timer is not None]
-        return max(0.0, min(due) - now) * 1000 + 1 if due else None
-
-    def _look_at_clock(self) -> None:
-        now = time.monotonic()
-        if self._stop_requested is not None and self._why is None:
-            self._why = self._stop_requested
-            self._kill_at = now + self._grace
-            self._signal(signal.SIGTERM)
-            self._signal(signal.SIGCONT)
-        if self._kill_at is not None and now >= self._kill_at:
-            self._kill_at = None
-            self._killed = True
-            self._give_up_at = now + KILL_SECONDS
-        if self._killed:
-            self._signal(signal.SIGKILL)
-        if self._give_up_at is not None and now >= self._give_up_at:
-            # What even SIGKILL does not end is left to the runner.
-            for handle in self._roots.values():
-                self._poll.unregister(handle)
-                os.close(handle)
-            self._roots = {}
-
-    def _signal(self, number: int) -> None:
-        below = self._below()
-        for pid in below:
-            handle = self._open(pid, below)
-            if handle is None:
-                continue
-            try:
-                signal.pidfd_send_signal(handle, number)
-            except (ProcessLookupError, PermissionError):
-                pass  # gone meanwhile, or it changed its user: what is left is looked for again
-            finally:
-                os.close(handle)
-
-    def _ended_with_runner(self) -> bool:
-        """Whether the job was, or may have been, killed only because the session's runner was.
-
-        A status that the runner has told is the job's own. So is one that the warden does not cause.
-        """
-        return os.getppid() != self._runner and not self._told and self._status in (None, signal.SIGKILL)
-
     def _facts(self) -> Facts:
-        facts: Facts = {"pid": self._leader, "why": self._why, "forced": self._killed}
-        if self._why is None and self._ended_with_runner():
-            facts["why"] = "runner killed"
-        elif self._status is not None:
-            code = os.waitstatus_to_exitcode(self._status)
-            if code >= 0:
-                facts["code"] = code
-            else:
-                facts["signal"] = -code
-        return facts
-
-    # Its output.
-
-    def _read(self, fd: int) -> bool:
-        """Take what is there; False when there is nothing now."""
-        try:
-            data = os.read(fd, READ_BYTES)
-        except BlockingIOError:
-            return False
-        if not data:
-            self._poll.unregister(fd)
-            self._readers.remove(fd)
-            os.close(fd)
-            return False
-        if self._job is not None and fd not in self._aside:
-            self._job.output.feed(data)
-        return True
+        # A status that the runner has told is the job's own. So is one that the warden does not cause.
+        with_runner = os.getppid() != self._tree.runner and not self._told and self._status in (None, signal.SIGKILL)
+        if self._ladder.why is None and with_runner:
+            return protocol.facts(self._leader, None, why="runner killed", forced=False)
+        return protocol.facts(self._leader, self._status, why=self._ladder.why, forced=self._ladder.killed)
 
 
 def _parent_of(pid: int) -> int:

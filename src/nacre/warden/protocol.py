@@ -9,6 +9,7 @@ The functions below are the only place that builds a message; `messages` has the
 from __future__ import annotations
 
 import json
+import os
 import struct
 
 TYPE_CHECKING = False
@@ -175,6 +176,16 @@ def addressed(request: Request, *, fds: int, env: Mapping[str, str] | None) -> R
 
 
 # Events.
+
+
+def facts(pid: int, status: int | None, *, why: str | None, forced: bool) -> Facts:
+    """How a command ended, by the raw wait status of its leader; None where that is not known."""
+    ended: Facts = {"pid": pid, "why": why, "forced": forced}
+    if status is not None and os.WIFSIGNALED(status):
+        ended["signal"] = os.WTERMSIG(status)
+    elif status is not None:
+        ended["code"] = os.WEXITSTATUS(status)
+    return ended
 
 
 def exited(facts: Facts, *, left: bool) -> Exited:

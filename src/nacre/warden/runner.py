@@ -10,16 +10,18 @@ import select
 import signal
 import socket
 
-from nacre.warden import children, path_lookup, protocol
+from nacre.warden import children, keeping, path_lookup, protocol, stop_request
 from nacre.warden.channel import Channel
 from nacre.warden.job_runner import JobWatch
 from nacre.warden.launch import received_environment
 from nacre.warden.memory import MemoryWatch
-from nacre.warden.supervisor import Execution
+from nacre.warden.start import Start
+from nacre.warden.supervisor import Supervisor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nacre.warden.messages import Request, StartJob
+    from nacre.warden.start import Startable
 
 
 class First:
@@ -28,20 +30,20 @@ class First:
     Reading a request, its environment above all, touches hundreds of pages; the zygote does it for all its runners.
     """
 
-    __slots__ = ("channel", "env", "execution", "memory", "unread", "wakeup", "wakeup_end")
+    __slots__ = ("channel", "env", "memory", "start", "unread", "wakeup", "wakeup_end")
 
-    def __init__(self, sock: socket.socket, env: dict[bytes, bytes]) -> None:
+    def __init__(self, channel: Channel, env: dict[bytes, bytes]) -> None:
         """Raises OSError when no descriptor can be had."""
-        self.channel = Channel(sock)
+        self.channel = channel
         self.env = env
         self.memory = MemoryWatch()
         self.wakeup, self.wakeup_end = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        self.execution: Execution | None = None
+        self.start: Start | None = None
         self.unread: bytes | None = None
         """A request that is read by the runner itself."""
 
     def read_later(self, body: bytes, fds: list[int]) -> None:
-        """Take a first request that the runner reads: the child that becomes a job's shell, and a look may hang."""
+        """Take a request that the runner reads: a job is read by the child that becomes its shell, a look may hang."""
         self.unread = body
         self.channel.keep_fds(fds)
 
@@ -50,124 +52,106 @@ class First:
         if request["op"] == "job" or request["op"] == "look":
             self.read_later(body, fds)
         elif request["op"] == "run" or request["op"] == "spare" or request["op"] == "session":
-            self.execution = Execution(self.channel, self.wakeup, self.memory)
-            return self.execution.prepare(request, fds, self.env)
+            self.start = Start(self.channel, request, fds, self.env)
+            return self.start.prepare()
         return True
 
     def discard(self) -> None:
         """Give everything back, in the process that goes on without it."""
-        if self.execution is not None:
-            self.execution.discard()
+        if self.start is not None:
+            self.start.close()
         for fd in (self.wakeup, self.wakeup_end, *self.channel.take_fds()):
             os.close(fd)
         self.channel.sock.close()
 
 
-def serve(first: First) -> None:
-    """Run commands for one caller until it goes away, or asks for nothing for a while."""
-    children.become_subreaper()
-    channel, wakeup, memory, env = first.channel, first.wakeup, first.memory, first.env
-    # The handler that makes SIGCHLD arrive here is inherited from the zygote, and does nothing here.
-    signal.set_wakeup_fd(first.wakeup_end, warn_on_full_buffer=False)
-    last = first.execution
-    bodies = [] if first.unread is None else [first.unread]
-    if last is not None:
-        if not _execute(last):
-            return
-        bodies = last.following
-    idle = select.poll()
-    idle.register(channel.sock, select.POLLIN)
-    while True:
-        while bodies:
-            body = bodies.pop(0)
-            if protocol.starts_job(body):
-                watch = JobWatch(channel)
-                runs = _watch(watch, wakeup, env, body, channel.take_fds())
-                message: StartJob = protocol.request_in(body)  # type: ignore[assignment]
-                env = received_environment(message, env)
-                last = Execution(channel, wakeup, memory)
-                if runs and not _take_over(last, message, watch):
-                    return
-                continue
-            request, fds = channel.decode(body)
-            if request["op"] == "run" or request["op"] == "spare" or request["op"] == "session":
-                env = received_environment(request, env)
-                last = Execution(channel, wakeup, memory)
-                if last.prepare(request, fds, env) and not _execute(last):
-                    return
-                bodies = last.following + bodies
-            elif request["op"] == "move":
-                # The caller has no use for this runner, and another waits for one.
-                idle.unregister(channel.sock)
-                channel = channel.moved_to(socket.socket(fileno=fds[0]))
-                idle.register(channel.sock, select.POLLIN)
-                last = None
-            elif request["op"] == "look":
-                channel.send(path_lookup.answer(request, channel.sock))
-            elif request["op"] == "keep" and last is not None:
-                last.keep_late(request, fds)
-            else:
-                _answer_late(channel, request, fds)
+class Runner:
+    def __init__(self, first: First) -> None:
+        self._channel = first.channel
+        self._wakeup = first.wakeup
+        self._memory = first.memory
+        self._env = first.env
+        self._first = first
+        self._last: Supervisor | None = None
+        """The command before, which may be made a job although it has ended."""
+        self._bodies: list[bytes] = [] if first.unread is None else [first.unread]
+
+    def serve(self) -> None:
+        """Run commands for one caller until it goes away, or asks for nothing for a while."""
+        children.become_subreaper()
+        # The handler that makes SIGCHLD arrive here is inherited from the zygote, and does nothing here.
+        signal.set_wakeup_fd(self._first.wakeup_end, warn_on_full_buffer=False)
+        usable = self._first.start is None or self._run(self._first.start)
+        while usable:
+            usable = self._serve_one(self._bodies.pop(0)) if self._bodies else self._wait()
+
+    def _wait(self) -> bool:
+        """Wait for the next request; False when there will be none."""
+        idle = select.poll()
+        idle.register(self._channel.sock, select.POLLIN)
         if not idle.poll(protocol.IDLE_SECONDS * 1000):
-            channel.send(protocol.BYE)
-            return
-        bodies = channel.frames()
-        if not channel.open:
-            return
+            self._channel.send(protocol.BYE)
+            return False
+        self._bodies = self._channel.frames()
+        return self._channel.open
 
-
-# What a request to stop is for.
-_current: Execution | JobWatch | None = None
-
-
-def stop(*_: object) -> None:
-    """What STOP_SIGNAL does: `nacre jobs stop` reaches a job's runner by it, from any process of the same user.
-
-    The zygote sets this handler and the next, so that a runner need not.
-    """
-    if _current is not None:
-        _current.request_stop("stop")
-
-
-def terminate(*_: object) -> None:
-    """What SIGTERM does, which nacre never sends to a runner: the command ends, and the reason is told."""
-    if _current is None:
-        os._exit(128 + signal.SIGTERM)
-    _current.request_stop("SIGTERM")
-
-
-def _execute(execution: Execution) -> bool:
-    global _current
-    _current = execution
-    usable = execution.run() if execution.start() else True
-    _current = None
-    os.chdir("/")
-    return usable
-
-
-def _watch(watch: JobWatch, wakeup: int, env: dict[bytes, bytes], body: bytes, fds: list[int]) -> bool:
-    """Start a job and stay small while it only writes; False when it could not be started."""
-    global _current
-    _current = watch
-    if watch.start(env, body, fds):
-        watch.until_more(wakeup)
+    def _serve_one(self, body: bytes) -> bool:
+        """Do what a request asks for; False when this runner can take no other."""
+        if protocol.starts_job(body):
+            return self._start_job(body)
+        request, fds = self._channel.decode(body)
+        if request["op"] == "run" or request["op"] == "spare" or request["op"] == "session":
+            return self._start_command(request, fds)
+        if request["op"] == "move":
+            # The caller has no use for this runner, and another waits for one.
+            self._channel = self._channel.moved_to(socket.socket(fileno=fds[0]))
+            self._last = None
+        elif request["op"] == "look":
+            self._channel.send(path_lookup.answer(request, self._channel.sock))
+        elif request["op"] == "keep" and self._last is not None:
+            keeping.keep_late(self._last, request, fds)
+        else:
+            # About a command of which nothing is left any more.
+            for fd in fds:
+                os.close(fd)
+            if request["op"] == "survivors":
+                self._channel.send(protocol.survivors([], stays=False))
         return True
-    _current = None
-    return False
 
+    def _start_command(self, request: Startable, fds: list[int]) -> bool:
+        self._env = received_environment(request, self._env)
+        self._last = None
+        start = Start(self._channel, request, fds, self._env)
+        return self._run(start) if start.prepare() else True
 
-def _take_over(execution: Execution, request: StartJob, watch: JobWatch) -> bool:
-    global _current
-    _current = execution
-    execution.take_over(request, watch)
-    usable = execution.run()
-    _current = None
-    return usable
+    def _start_job(self, body: bytes) -> bool:
+        """Start a job and stay small while it only writes; then go on as its supervisor."""
+        watch = stop_request.current = JobWatch(self._channel)
+        runs = watch.start(self._env, body, self._channel.take_fds())
+        if runs:
+            watch.until_more(self._wakeup)
+        request: StartJob = protocol.request_in(body)  # type: ignore[assignment]
+        self._env = received_environment(request, self._env)
+        if not runs:
+            stop_request.current = None
+            return True
+        start = Start.over(self._channel, request, watch.leader, watch.notes_fd)
+        supervisor = stop_request.current = Supervisor(self._channel, self._wakeup, self._memory, start)
+        supervisor.take_over(request, watch)
+        return self._supervise(supervisor)
 
+    def _run(self, start: Start) -> bool:
+        usable = True
+        stop_request.current = start
+        if start.spawn():
+            usable = self._supervise(Supervisor(self._channel, self._wakeup, self._memory, start))
+        stop_request.current = None
+        os.chdir("/")
+        return usable
 
-def _answer_late(channel: Channel, request: Request, fds: list[int]) -> None:
-    """A word about a command of which nothing is left any more."""
-    for fd in fds:
-        os.close(fd)
-    if request["op"] == "survivors":
-        channel.send(protocol.survivors([], stays=False))
+    def _supervise(self, supervisor: Supervisor) -> bool:
+        self._last = stop_request.current = supervisor
+        usable = supervisor.run()
+        stop_request.current = None
+        self._bodies = supervisor.following + self._bodies
+        return usable

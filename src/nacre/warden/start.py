@@ -27,11 +27,23 @@ if TYPE_CHECKING:
 class Start:
     """One request and what came with it."""
 
-    __slots__ = ("_actions", "_channel", "_env", "_fds", "_launch", "_scripts", "_socket", "leader", "request")
+    __slots__ = (
+        "_actions",
+        "_channel",
+        "_env",
+        "_fds",
+        "_launch",
+        "_scripts",
+        "_socket",
+        "leader",
+        "request",
+        "stop_requested",
+    )
 
     def __init__(self, channel: Channel, request: Startable, fds: list[int], env: dict[bytes, bytes]) -> None:
         self.request = request
         self.leader = 0
+        self.stop_requested: str | None = None
         self._channel = channel
         self._fds = fds
         """What came with the request, until the shell has it."""
@@ -39,18 +51,22 @@ class Start:
         self._actions: list[launch.FileAction] = []
         self._launch: launch.Launch | None = None
         self._scripts: int | None = None
-        """The file that a session's scripts come in, where its shell leaves notes when nobody else listens."""
+        """The file that a session's scripts come in, where its shell leaves notes at its exit."""
         self._socket: int | None = None
-        """The caller's end of the socket to a session's shell, held so that the shell never writes to nobody."""
+        """The caller's end of the socket to a session's shell, held so that the shell never writes to a closed one."""
 
     @classmethod
     def over(cls, channel: Channel, request: StartJob, leader: int, notes_fd: int | None) -> Start:
-        """That of a shell which somebody else has started."""
+        """The start of a job's shell, which the job's own child has made."""
         start = cls(channel, request, [], {})
         start.leader = leader
         start._launch = launch.Launch(request["shell"])
         start._launch.notes_fd = notes_fd
         return start
+
+    def request_stop(self, why: str) -> None:
+        """Remember it for the supervisor: from a signal handler, while the shell starts."""
+        self.stop_requested = why
 
     @property
     def is_spare(self) -> bool:

@@ -15,7 +15,7 @@ import signal
 import socket
 import sys
 
-from nacre.warden import children, guardian, kept_job, ledger, naming, protocol, runner
+from nacre.warden import children, guardian, kept_job, ledger, naming, protocol, runner, stop_request
 from nacre.warden.channel import Channel
 from nacre.warden.launch import received_environment
 from nacre.warden.memory import counter
@@ -56,8 +56,8 @@ def main(control_fd: int, redactor_module: str) -> NoReturn:
     children.become_subreaper()
     ledger.open_ledger()
     signal.signal(signal.SIGCHLD, _reap_runners)
-    signal.signal(signal.SIGTERM, runner.terminate)
-    signal.signal(STOP_SIGNAL, runner.stop)
+    signal.signal(signal.SIGTERM, stop_request.terminate)
+    signal.signal(STOP_SIGNAL, stop_request.stop)
     global _zygote
     _zygote = os.getpid()
     # Until this is said, nothing that was asked for can have been started.
@@ -93,7 +93,7 @@ def _fork_job(control: Channel, env: dict[bytes, bytes], body: bytes, fds: list[
         if child == 0:
             sock = socket.socket(fileno=fds[0])
             try:
-                first = runner.First(sock, env)
+                first = runner.First(Channel(sock), env)
             except OSError as error:
                 _refuse(sock, error)
                 os._exit(1)
@@ -108,7 +108,7 @@ def _fork_runner(control: Channel, env: dict[bytes, bytes], message: Request, bo
     fd, *fds = all_fds
     sock = socket.socket(fileno=fd)
     try:
-        first = runner.First(sock, env)
+        first = runner.First(Channel(sock), env)
     except OSError as error:
         _refuse(sock, error)
         for fd in fds:
@@ -158,7 +158,7 @@ def _become_runner(control: Channel, first: runner.First) -> NoReturn:
         os.close(fd)
     status = 1
     try:
-        runner.serve(first)
+        runner.Runner(first).serve()
         status = 0
     except BaseException:  # noqa: BLE001 - the outermost frame of a process: say why, then end
         import traceback

@@ -1,0 +1,59 @@
+"""What the caller of a running command asks of its runner."""
+
+from __future__ import annotations
+
+import os
+
+from nacre.warden import children, keeping, protocol
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nacre.warden.messages import Request
+    from nacre.warden.supervisor import Supervisor
+
+
+def listen(supervisor: Supervisor) -> None:
+    """Do what has been asked."""
+    for request, fds in supervisor.channel.receive():
+        obey(supervisor, request, fds)
+    if not supervisor.channel.open:
+        hung_up(supervisor)
+
+
+def hung_up(supervisor: Supervisor) -> None:
+    """Stop a foreground command whose caller is gone."""
+    supervisor.poll.unregister(supervisor.channel.sock)
+    if supervisor.job is None and not supervisor.reported and not supervisor.start.outlives:
+        supervisor.stop("caller gone")
+
+
+def obey(supervisor: Supervisor, request: Request, fds: list[int]) -> None:
+    if request["op"] == "go":
+        supervisor.set_limits(request["timeout"], request["grace"], elapsed=request["elapsed"])
+    elif request["op"] == "rest":
+        # The turn of a session has ended, and its limits with it.
+        supervisor.deadline = None
+        supervisor.grace = 0.0
+    elif request["op"] == "stop":
+        supervisor.grace = request["grace"]
+        supervisor.stop("stop")
+    elif request["op"] == "signal":
+        supervisor.tree.signal(request["number"])
+    elif request["op"] == "survivors":
+        _name_survivors(supervisor)
+    elif request["op"] == "part":
+        supervisor.keepers.part()
+    elif request["op"] == "keep" and request["apart"]:
+        supervisor.keepers.keep(request, fds, supervisor.named)
+    elif request["op"] == "keep":
+        keeping.keep(supervisor, request, fds)
+
+
+def _name_survivors(supervisor: Supervisor) -> None:
+    """Tell what is left beside the shell, which may wait for its next turn."""
+    supervisor.collect()
+    shell = supervisor.tree.leader if supervisor.status is None else 0
+    own = set(supervisor.tree.own())
+    found = [one for one in children.survivors(os.getpid()) if one["pid"] in own and one["pid"] != shell]
+    supervisor.named = {one["pid"]: None for one in found}
+    supervisor.channel.send(protocol.survivors(found, stays=supervisor.stays))
