@@ -1,4 +1,4 @@
-"""What issue 4 asks for in seconds, with these very seconds: outside the quick suite, `make test-long` runs it.
+"""Limits with their real seconds (30 s, 60 s): outside the quick suite, `make test-long` runs them.
 
 The same behaviour is tested in fractions of a second beside the contract; here nothing is shortened, so that a limit
 which only a long command meets (an idle runner, a timer, a lease) would show.

@@ -1,6 +1,6 @@
 """The present code answers the recorded requests as the code did that made the recording.
 
-`answers.json` was recorded before the renovation (issue 12). `make record` records it anew, for a change that users are
+`answers.json` was recorded before the run body was made one. `make record` records it anew, for a change that users are
 meant to see and that is too large for `CHANGED`.
 """
 

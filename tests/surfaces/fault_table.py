@@ -28,7 +28,7 @@ class Expectation:
     notice: str | None = None
     """A regular expression for a notice of the answer and of the log, or for the error of a call that did not start."""
     details: Mapping[str, Any] = field(default_factory=dict)
-    """Facts of the answer under the seeds' names."""
+    """Facts of the answer under the names of docs/statements.md."""
     logged: tuple[str, ...] = SIZES
     """Fields of the log's entry beside command, directory, contract and outcome."""
     output_bytes: int | None = None

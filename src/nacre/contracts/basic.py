@@ -1,4 +1,4 @@
-"""The `basic` contract (seed 000): `{stdout, stderr, exitCode}` and nothing else.
+"""The `basic` contract (B1…): `{stdout, stderr, exitCode}` and nothing else.
 
 The environment and directory are the harness's own. Notices have no place in the object; they go to the log and to a
 person's stderr.

@@ -1,4 +1,4 @@
-"""The facts of a finished command that several contracts put into `details`, under the seeds' names."""
+"""The facts of a finished command that several contracts put into `details`, under the names of docs/statements.md."""
 
 from __future__ import annotations
 

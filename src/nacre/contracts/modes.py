@@ -1,4 +1,4 @@
-"""The `modes` contract (seeds 001 and 002): one command, one mode, combined output in true order."""
+"""The `modes` contract (REQ-BASH, N): one command, one mode, combined output in true order."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The `workspace` contract (seeds 003 and 004): a coding agent's shell, with jobs, artifacts and readable output.
+"""The `workspace` contract (W, X): a coding agent's shell, with jobs, artifacts and readable output.
 
-Pure translation: what the model sent to a request, what happened to a text and `details` whose names are the seeds'.
+Pure translation: arguments become a request, a result becomes a text and `details`; docs/statements.md has the names.
 """
 
 from __future__ import annotations

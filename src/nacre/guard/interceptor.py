@@ -1,4 +1,4 @@
-"""Commands that a dedicated tool does better: seed 003's interceptor, off unless it is asked for.
+"""Commands that a dedicated tool does better: the interceptor (D8), off unless it is asked for.
 
 The rules are regular expressions over the beginning of a command, matched on the whole command and on each flat
 fragment that does not read a pipe. A rule counts only when the tool it suggests exists. A pattern that does not
@@ -102,7 +102,7 @@ DEFAULT_RULES: Final = (
         "s",
     ),
 )
-"""The rules of seed 003 in their order, with the redirect test of the later scanner.
+"""The rules of W153 in their order, with the redirect test of the later scanner.
 
 The tools that search contents and names have two common names each; whichever the model has is suggested.
 """

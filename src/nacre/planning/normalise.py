@@ -1,4 +1,4 @@
-"""What the workspace tool makes of a request before it runs: seeds 003 and 004, decisions D3, D4, D7, D8, D16.
+"""What the workspace tool makes of a request before it runs: decisions D3, D4, D7, D8, D16.
 
 Nothing is changed silently: what matters to the reader is a notice. The guard judges the command as it was written.
 """

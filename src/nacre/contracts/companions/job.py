@@ -1,7 +1,7 @@
 """The `job` companion: list, wait for, read, write to and cancel background jobs. One verb per call.
 
-The verbs are fields, as seed 003's follow-up instructions name them; that exactly one is given is checked here, because
-many models' schemas cannot say it.
+The verbs are fields, as the start message of a job names them (W111). The check that exactly one is given is here,
+because many models' schemas cannot say it.
 """
 
 from __future__ import annotations
