@@ -224,3 +224,30 @@ def test_a_text_with_lone_surrogates_is_redacted_and_stays(around: str) -> None:
     redactor = Redactor({"API_TOKEN": "c2VjcmV0-value-of-a-token"})
     text = f"{around}c2VjcmV0-value-of-a-token{around}"
     assert redactor.redact_text(text) == f"{around}[redacted:API_TOKEN]{around}"
+
+
+@pytest.mark.parametrize(
+    ("before", "kept"),
+    [
+        (b"\x1b[0", b"\x1b[0"),
+        (b"\x1b", b"\x1b"),
+        (b"\x1b(", b"\x1b("),
+        (b"\x1b]8;;http://", b"\x1b]8;;http://"),
+        (b"\x1bPq", b"\x1bPq"),
+        (b"\0\x1b[1;31m", b"\0\x1b[1;31m"),
+    ],
+)
+@pytest.mark.parametrize("padding", [0, 100_000])
+def test_a_value_that_begins_inside_an_escape_sequence_is_replaced(before: bytes, kept: bytes, padding: int) -> None:
+    line = b"plain\0text \x1b[32mgreen\x1b[0m\n"
+    text = line * (padding // len(line))
+    assert (
+        redacted(text + before + b"my-token-value-1 end\n", T="my-token-value-1") == text + kept + b"[redacted:T] end\n"
+    )
+
+
+def test_the_end_of_a_long_text_with_control_is_held_while_it_may_be_a_value() -> None:
+    redactor = Redactor({"T": "my-token-value-1"})
+    text = b"a\x1b[32m\0b\n" * 10_000
+    assert redactor.feed(text + b"my-\x1b[0mtok") == text
+    assert redactor.feed(b"en-value-1.") == b"[redacted:T]\x1b[0m."

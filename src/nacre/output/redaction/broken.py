@@ -6,10 +6,14 @@ the text, and nowhere in its bytes. Standard library only, as for redact.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 
-from nacre.output.escapes import SEQUENCE_BYTES, UNFINISHED_BYTES
+from nacre.output.escapes import CONTROL_BYTES, SEQUENCE_BYTES, UNFINISHED_BYTES
+from nacre.output.redaction.table import UNBROKEN, FormTable, flat_text
 
+# A control string and what follows it, up to the next sequence.
+CONTROL_STRING = re.compile(rb"\x1b[\]X^_P][^\x1b]*+")
 # A longer sequence is text: waiting for its end would hold back the output.
 LONGEST_SEQUENCE = 4096
 
@@ -24,8 +28,8 @@ class Unbroken:
         self._control = control
         self.end = len(raw)
         """Where a sequence begins whose end has not come yet, or the end of the text."""
-        unfinished = None if final else UNFINISHED_BYTES.search(raw)
-        if unfinished is not None and self.end - unfinished.start() <= LONGEST_SEQUENCE:
+        unfinished = None if final else UNFINISHED_BYTES.search(raw, max(0, self.end - LONGEST_SEQUENCE))
+        if unfinished is not None:
             self.end = unfinished.start()
         self._unsequenced = SEQUENCE_BYTES.sub(b"", raw[: self.end])
         self.text = self._unsequenced.translate(None, control)
@@ -50,6 +54,11 @@ class Unbroken:
         index = bisect_right(self._begins, begin)
         return begin + (self._removed[index - 1] if index else 0)
 
+    def tail(self, size: int) -> tuple[int, Unbroken]:
+        """Return the end of the text, of about this size, and where it begins: outside of a sequence."""
+        begin = self.outside(max(0, len(self.raw) - size))
+        return begin, Unbroken(self.raw[begin:], self._control, final=False)
+
     def outside(self, place: int) -> int:
         """The same place in the raw text, or the beginning of the sequence that it is in."""
         start = self.raw.rfind(b"\x1b", 0, place)
@@ -71,6 +80,38 @@ class Unbroken:
             removed += match.end() - match.start()
             self._removed.append(removed)
         return begins
+
+
+class SequenceStarts:
+    """Tells whether a form may begin inside an escape sequence, and so be missing in the text without sequences.
+
+    The last byte of a colour code may be the first of a value: `ESC [ 0 m y - t o k e n`.
+    """
+
+    __slots__ = ("_always", "_pattern", "_table")
+
+    def __init__(self, table: FormTable) -> None:
+        self._table = table
+        # A form that has control of its own, or is not known by its first bytes, may be anywhere.
+        self._always = any(
+            form.head < UNBROKEN or len(form.flat.translate(None, CONTROL_BYTES)) != len(form.flat)
+            for form in table.forms
+        )
+        heads = [form.flat[:UNBROKEN] for form in table.forms]
+        beginning = (
+            b""
+            if self._always
+            else b"".join(b"[%s]" % re.escape(bytes({*column})) for column in zip(*heads, strict=True))
+        )
+        # All that a sequence other than a control string has before its last byte.
+        self._pattern = re.compile(rb"\x1b[\[ -?]*?(?=%s)" % beginning)
+
+    def found_in(self, text: bytes) -> bool:
+        """Return False if no form begins inside a sequence of the text."""
+        if self._always or self._pattern.search(text):
+            return True
+        strings = CONTROL_STRING.findall(text)
+        return bool(strings and self._table.occurrences(flat_text(b"\x1b".join(strings))))
 
 
 def sequences_in(text: bytes) -> bytes:

@@ -27,6 +27,8 @@ FEW_OCCURRENCES = 16
 MOST_AT_ONCE = 8
 # A beginning of a value with more control in it than this is let go, so that what is held stays small.
 MOST_HELD_BYTES = 64 * 1024
+# What the end of a text has beyond two forms: room for terminal control.
+TAIL_BYTES = 1024
 # The control that a stream is searched without: asking for every kind would cost a third of the search for values.
 SIGNS = b"\0\b\x1b\x7f"
 _EACH_SIGN = tuple(bytes([sign]) for sign in SIGNS)
@@ -170,10 +172,12 @@ class Redactor:
     def _redact_broken(self, text: bytes, *, final: bool, control: bytes = SIGNS) -> bytes:
         """The same for a text with terminal control, which may be in the middle of a value."""
         # Not for everybody who has values to hide: most output has no such text.
-        from nacre.output.redaction.broken import Unbroken, sequences_in
+        from nacre.output.redaction.broken import SequenceStarts, Unbroken, sequences_in
 
+        if self._table.sequence_starts is None:
+            self._table.sequence_starts = SequenceStarts(self._table)
         unbroken = Unbroken(text, control, final=final)
-        found = self._found(text)
+        found = self._found(text) if self._table.sequence_starts.found_in(text) else []
         found += [
             (unbroken.place(at), unbroken.place(end - 1) + 1, form) for at, end, form in self._found(unbroken.text)
         ]
@@ -209,6 +213,12 @@ class Redactor:
 
     def _finished(self, unbroken: Unbroken) -> int:
         """Up to where a text cannot be the beginning of a form, nor of terminal control."""
+        # Nothing longer than a form is held, and in a long text the way back to a place is long.
+        size = 2 * self._table.longest + TAIL_BYTES
+        if len(unbroken.raw) > 2 * size:
+            begin, tail = unbroken.tail(size)
+            if len(flat_text(tail.text)) >= self._table.longest:
+                return begin + self._finished(tail)
         raw, text = unbroken.raw, unbroken.text
         cut = len(text) - self._table.held(text, flat_text(text))
         place = unbroken.end if cut == len(text) else unbroken.place(cut)

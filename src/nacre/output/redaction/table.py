@@ -17,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from nacre.output.redaction.broken import SequenceStarts
+
 # A break this early in a form is taken for the end of a line, not for wrapping.
 UNBROKEN = 8
 # Beyond this the exact question is dearer than holding a little more.
@@ -87,12 +89,13 @@ class FormTable:
         "_carriers",
         "_joined",
         "_joined_forms",
-        "_longest",
         "_search",
         "_short_lines",
         "_starts",
         "_windows",
         "forms",
+        "longest",
+        "sequence_starts",
     )
 
     def __init__(self, forms: Iterable[tuple[str, bytes]]) -> None:
@@ -102,7 +105,9 @@ class FormTable:
             if form.flat:
                 unique.setdefault(form.flat, form)
         self.forms: Sequence[Form] = list(unique.values())
-        self._longest = max(map(len, unique), default=0)
+        self.sequence_starts: SequenceStarts | None = None
+        """Made for the first text with terminal control."""
+        self.longest = max(map(len, unique), default=0)
         self._carriers = carriers(self.forms)
         self._search = LiteralSearch(list(self._carriers))
         self._joined_forms = without_prefixes(self.forms)
@@ -157,7 +162,7 @@ class FormTable:
             if length < len(form.flat) and flat.endswith(form.flat[:length]):
                 found.append((length, form))
                 if len(found) > MOST_HELD_CANDIDATES:
-                    return [(min(self._longest - 1, len(flat)), None)]
+                    return [(min(self.longest - 1, len(flat)), None)]
             at = self._joined.find(end, at + 1)
         found.sort(key=lambda pair: -pair[0])
         if not ended or self._short_lines:
