@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from nacre.environment.secret_names import words
-from nacre.output.redaction.tokens import token_label
+from nacre.environment.token_shapes import token_label
 
 # Patterns are compiled by their first use, and that is put off by a look for what each cannot do without: in most
 # environments few are ever needed, and compiling all of them takes longer than starting a shell.

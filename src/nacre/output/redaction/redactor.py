@@ -43,30 +43,24 @@ class Redactor:
         b'token: [redacted:GH_TOKEN].'
     """
 
-    __slots__ = ("_held", "_known_tokens", "_table", "_tokens", "counts")
+    __slots__ = ("_held", "_table", "counts")
 
-    def __init__(self, secrets: Mapping[str, str | tuple[str, ...]], *, known_tokens: bool = False) -> None:
+    def __init__(self, secrets: Mapping[str, str | tuple[str, ...]]) -> None:
         # Only the process that builds the forms needs to know how.
         from nacre.output.redaction.forms import all_forms
 
-        self._set_up(FormTable(all_forms(secrets)), known_tokens=known_tokens)
+        self._set_up(FormTable(all_forms(secrets)))
 
-    def _set_up(self, table: FormTable, *, known_tokens: bool) -> None:
+    def _set_up(self, table: FormTable) -> None:
         self._table = table
-        self._known_tokens = known_tokens
         self._held = b""
-        self._tokens = None
         self.counts: dict[str, int] = {}
-        if known_tokens and table.forms:
-            from nacre.output.redaction.tokens import TokenRedactor
-
-            self._tokens = TokenRedactor(self.counts)
 
     @classmethod
-    def from_forms(cls, forms: Iterable[tuple[str, bytes]], *, known_tokens: bool = False) -> Self:
+    def from_forms(cls, forms: Iterable[tuple[str, bytes]]) -> Self:
         """Rebuild a redactor from what ``to_forms`` gave, in another process."""
         redactor = cls.__new__(cls)
-        redactor._set_up(FormTable(forms), known_tokens=known_tokens)
+        redactor._set_up(FormTable(forms))
         return redactor
 
     @classmethod
@@ -81,7 +75,7 @@ class Redactor:
     def fresh(self) -> Self:
         """Give a redactor for another stream, sharing what was prepared for this one."""
         redactor = type(self).__new__(type(self))
-        redactor._set_up(self._table, known_tokens=self._known_tokens)
+        redactor._set_up(self._table)
         return redactor
 
     def __bool__(self) -> bool:
@@ -100,17 +94,11 @@ class Redactor:
         """Take the next bytes of the stream and give those that are safe to show."""
         if not self._table.forms:
             return bytes(chunk)
-        shown = self._redact(self._held + chunk if self._held else bytes(chunk))
-        return self._tokens.feed(shown) if self._tokens else shown
-
-    def idle_flush(self) -> bytes:
-        """Give what can be shown when the stream pauses: nothing, since ``feed`` keeps only a possible beginning."""
-        return b""
+        return self._redact(self._held + chunk if self._held else bytes(chunk))
 
     def flush(self) -> bytes:
         """Give the rest when the stream has ended."""
-        rest = self._redact(self._held, final=True) if self._held else b""
-        return self._tokens.feed(rest) + self._tokens.flush() if self._tokens else rest
+        return self._redact(self._held, final=True) if self._held else b""
 
     def give_up(self) -> bytes:
         """Give what is held back, not redacted, for another redactor to go on with."""
@@ -135,8 +123,6 @@ class Redactor:
             shown = one._redact(raw, final=True)
         else:
             shown = one._redact_broken(raw, final=True, control=CONTROL_BYTES)
-        if one._tokens:
-            shown = one._tokens.feed(shown) + one._tokens.flush()
         return shown.decode("utf-8", surrogates)
 
     def _redact(self, text: bytes, *, final: bool = False) -> bytes:
