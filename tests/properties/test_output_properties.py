@@ -10,7 +10,6 @@ from nacre.output.captured import EVERYTHING, Captured
 from nacre.output.decode import TextStream, decode, fit_head, fit_tail, trim_head, trim_tail
 from nacre.output.escapes import EscapeFilter, strip, strip_bytes
 from nacre.output.lines import cap_lines, settle
-from nacre.output.newlines import count_newlines
 from nacre.output.render import INLINE_BYTES
 from nacre.output.view import head_and_tail
 from nacre.output.window import Window
@@ -44,22 +43,6 @@ def test_chunking_never_changes_a_window_and_nothing_goes_uncounted(
             assert len(one.head) + len(one.tail) + one.omitted_bytes == len(data)
             omitted = data[head : len(data) - tail]
             assert (one.omitted_bytes, one.omitted_lines) == (len(omitted), omitted.count(b"\n"))
-
-
-@given(
-    st.binary(min_size=1, max_size=50),
-    st.integers(0, 70_000),
-    st.binary(max_size=50),
-    st.integers(0, 60),
-    st.integers(0, 60),
-)
-def test_counting_newlines_is_exact_for_repeating_chunks(
-    line: bytes, size: int, patch: bytes, skip: int, back: int
-) -> None:
-    data = bytearray((line * (size // len(line) + 2))[skip % len(line) :][:size])
-    at = max(0, len(data) - back - len(patch))
-    data[at : at + len(patch)] = patch
-    assert count_newlines(data, len(data)) == data.count(b"\n")
 
 
 @given(st.text("aé€𝄞\n"), st.integers(0, 60))

@@ -1,13 +1,11 @@
 """A bounded view of a stream of any length: everything while it is small, else its first and its last bytes.
 
 Invariant: kept + omitted == total, in bytes and in newlines, whatever the chunks were; memory stays within
-`whole_bytes + head_bytes + 2 * tail_bytes`. Bytes only: characters, lines and escapes are for whoever renders.
+`whole_bytes + head_bytes + 2 * tail_bytes`. Bytes only: characters, lines and escapes are the renderer's.
 Imported by the far side too, so it needs nothing but builtins.
 """
 
 from __future__ import annotations
-
-from nacre.output.newlines import count_newlines
 
 
 class Window:
@@ -47,7 +45,7 @@ class Window:
         if not n:
             return
         self.total_bytes += n
-        self.newlines += count_newlines(buffer, n)
+        self.newlines += buffer.count(b"\n", 0, n)
         self._last = buffer[n - 1]
         held = self._held
         if held is None:
