@@ -1,12 +1,10 @@
-"""Keeps the descriptors of this process out of its forks, and out of numbers that the host program has taken over.
+"""Protects descriptors and imports of nacre when the host program forks or closes all descriptors.
 
-Objects that hold descriptors register here. A forked child closes its copies of them at once, without a lock that a
-thread of the parent may hold, and starts anew. A fork waits for a moment in which no thread holds descriptors that are
-not registered yet.
+Objects that hold descriptors register here. A forked child closes its copies at once and starts anew; it takes no lock,
+because a thread of the parent may have held it. A fork waits until no thread holds an unregistered descriptor.
 
-A host that closes all descriptors (a daemon does, with `closerange`) reuses their numbers. A descriptor that this
-module opens first, and knows by its inode, tells that: the numbers are then forgotten and not closed, as they may be
-the host's.
+A host that closes all descriptors (a daemon does, with `closerange`) reuses their numbers. This module detects that
+with a sentinel descriptor, known by its inode: registered descriptors are then forgotten, not closed.
 """
 
 from __future__ import annotations
@@ -26,20 +24,20 @@ if TYPE_CHECKING:
         """An object that holds descriptors, or a lock."""
 
         def drop(self, *, close: bool) -> None:
-            """Forget every descriptor, and close it too if it is still ours; replace locks. Say nothing."""
+            """Forget every descriptor, after closing it if `close` is true; replace locks. Raise nothing."""
 
 
-# How long a fork waits for descriptors that are about to be registered or closed, which takes a millisecond.
-PATIENCE_SECONDS = 1.0
+# The longest wait of a fork for descriptors that are about to be registered or closed; that takes a millisecond.
+FORK_WAIT_SECONDS = 1.0
 
 held_off = _thread.RLock()
-"""To be held while descriptors are open that a fork must not copy and that no registered object holds."""
+"""Hold this lock while a descriptor is open that a fork must not copy and that no registered object holds."""
 
 _holders: weakref.WeakSet[Holder] | None = None
 _forking: set[int] = set()
-"""The threads that hold the lock because they fork."""
+"""The threads that hold the lock in order to fork."""
 _pid = os.getpid()
-# The descriptor that tells whether ours are still open, and its device and inode.
+# The sentinel descriptor, and its device and inode.
 _sentinel = -1
 _identity = (0, 0)
 
@@ -56,9 +54,9 @@ def hold(holder: Holder) -> None:
 
 
 def check() -> None:
-    """Drop what is not ours any more; call it before a descriptor is used that was opened for an earlier call."""
+    """Drop descriptors that the host has closed; call it before using one that was opened for an earlier call."""
     if os.getpid() != _pid:
-        # A fork that Python did not make ran no hook.
+        # A fork outside Python runs no hook.
         _in_child()
     if not is_same(_sentinel, _identity):
         with held_off:
@@ -75,7 +73,7 @@ def is_same(fd: int, identity: tuple[int, int]) -> bool:
 
 
 def close_or_forget(sock: socket.socket, *, close: bool) -> None:
-    """Close a socket, or take its number away from it, so that nothing closes it later."""
+    """Close a socket, or detach it from its number, so that nothing closes that number later."""
     if close:
         sock.close()
     else:
@@ -83,7 +81,7 @@ def close_or_forget(sock: socket.socket, *, close: bool) -> None:
 
 
 def close() -> None:
-    """Close the descriptor that `check` looks at; the next `check` opens another."""
+    """Close the sentinel; the next `check` opens another."""
     global _sentinel
     fd, _sentinel = _sentinel, -1
     if fd >= 0 and is_same(fd, _identity):
@@ -91,13 +89,13 @@ def close() -> None:
 
 
 def _renew_sentinel() -> None:
-    """Open the sentinel; where the host has closed an earlier one, drop what was open with it."""
+    """Open the sentinel; if the host has closed an earlier one, drop all registered descriptors."""
     global _sentinel, _identity
     if is_same(_sentinel, _identity):
         return  # another thread was first
     if _sentinel >= 0:
         _drop_all(close=False)
-    # An end of a pipe: every pipe has an inode of its own, on every system.
+    # One end of a pipe: every pipe has its own inode, on every system.
     fd, other = os.pipe()
     os.close(other)
     state = os.fstat(fd)
@@ -111,7 +109,7 @@ def _drop_all(*, close: bool) -> None:
         try:
             holder.drop(close=close)
         except OSError:
-            # A thread of the parent has closed a descriptor and not yet said so: there is nothing left to drop.
+            # A thread of the parent had closed the descriptor without recording it: there is nothing left to drop.
             continue
 
 
@@ -121,14 +119,14 @@ def _in_child() -> None:
     held_off = _thread.RLock()
     _forking.clear()
     ours = _sentinel >= 0 and is_same(_sentinel, _identity)
-    # Without a sentinel nothing was used yet that a host could have closed.
+    # Without a sentinel no call was made yet, so the host cannot have closed a descriptor in use.
     _drop_all(close=ours or _sentinel < 0)
     if ours:
         close()
 
 
 def _wait_for_starts() -> None:
-    if held_off.acquire(timeout=PATIENCE_SECONDS):
+    if held_off.acquire(timeout=FORK_WAIT_SECONDS):
         _forking.add(_thread.get_ident())
 
 
@@ -139,17 +137,17 @@ def _go_on() -> None:
 
 
 def _end_imports() -> None:
-    """In a child: let go of modules that a thread of the parent was importing, as if that import had failed.
+    """In a child: drop the modules that a thread of the parent was importing, as if that import had failed.
 
-    Our modules are loaded when they are first used, maybe by a thread. An import of the same module in the child would
-    wait for ever for a thread that does not exist there.
+    Modules of nacre are imported at first use, by any thread. An import of the same module in the child would wait
+    forever for a thread that does not exist there. The table of running imports has no public name; a fork that waits
+    for imports instead deadlocks, because `logging` holds its lock from before the fork and imports may need it.
     """
-    # The interpreter's own table of modules that are being imported: there is no public one.
     importing = getattr(sys.modules.get("_frozen_importlib"), "_module_locks", {})
     for name, reference in list(importing.items()):
         if getattr(reference(), "owner", None) not in (None, _thread.get_ident()):
             del importing[name]
-            # With what is below: a package that is loaded again expects to load its modules, too.
+            # Including submodules: a package that is imported again expects to import them, too.
             for loaded in [name, *(one for one in sys.modules if one.startswith(f"{name}."))]:
                 sys.modules.pop(loaded, None)
 
