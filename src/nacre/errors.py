@@ -1,23 +1,18 @@
-"""Every exception that nacre raises on purpose.
+"""Every exception that nacre raises on purpose, and how messages spell values.
 
-A ShellResult exists exactly when a process was started: before that an exception, after that a value.
+A ShellResult exists exactly when a process was started: before that, a failure is an exception; after that, a value.
 
 NacreError
 ├── RequestError
 │   ├── InvalidRequestError
-│   ├── WorkingDirectoryError
-│   └── ScriptSyntaxError
+│   └── WorkingDirectoryError
 ├── RefusedError
 │   ├── DeniedError
 │   └── InterceptedError
 ├── BackendError
 │   ├── StartError
-│   ├── BackendUnavailableError
-│   └── ProtocolError
-├── SessionError
-│   ├── SessionBusyError
-│   ├── SessionClosedError
-│   └── UnknownSessionError
+│   └── BackendUnavailableError
+├── SessionBusyError
 ├── JobError
 │   ├── UnknownJobError
 │   └── JobLimitError
@@ -27,7 +22,7 @@ NacreError
 ├── ConfigError
 └── CommandFailedError
 
-Base classes are never raised themselves. Attributes carry the facts; the message is one sentence and the next step.
+Attributes carry the facts; the message is one sentence and the next step.
 """
 
 from __future__ import annotations
@@ -36,15 +31,15 @@ import math
 import os
 from collections.abc import Mapping
 
-# How much of a value that a message names is shown.
+# Messages show this much of a value.
 SHOWN_CHARACTERS = 80
 _SHOWN_ITEMS, _SHOWN_DEPTH = 4, 3
-# A whole number beyond this is told by its size; Python refuses to write down the largest ones.
+# A larger whole number is described by its size; Python refuses to format the largest ones.
 _SHOWN_BITS = 256
 
 
 class NacreError(Exception):
-    """Anything that nacre raises on purpose."""
+    """The base of every exception that nacre raises on purpose."""
 
 
 class RequestError(NacreError):
@@ -63,7 +58,7 @@ class WorkingDirectoryError(RequestError):
     """The working directory cannot be used."""
 
     def __init__(self, path: str, reason: str) -> None:
-        # One that is too long for the system is too long for a message, and not all bytes of a name are text.
+        # A path may be too long for a message, and not every byte of a name is text.
         named = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
         named = named if len(named) <= 4096 else f"{named[:80]}…"
         super().__init__(f"working directory {named!r} {reason}")
@@ -71,17 +66,8 @@ class WorkingDirectoryError(RequestError):
         self.reason = reason
 
 
-class ScriptSyntaxError(RequestError):
-    """The script cannot be parsed where that is required."""
-
-    def __init__(self, message: str, *, line: int, column: int) -> None:
-        super().__init__(message)
-        self.line = line
-        self.column = column
-
-
 class RefusedError(NacreError):
-    """Policy said no; nothing was started."""
+    """The policy refused the command; nothing was started."""
 
 
 class DeniedError(RefusedError):
@@ -93,7 +79,7 @@ class DeniedError(RefusedError):
 
 
 class InterceptedError(RefusedError):
-    """Another tool serves this command better."""
+    """A dedicated tool serves this command better."""
 
     def __init__(self, message: str, *, tool: str) -> None:
         super().__init__(message)
@@ -101,7 +87,7 @@ class InterceptedError(RefusedError):
 
 
 class BackendError(NacreError):
-    """Our machinery failed, not the command."""
+    """nacre failed, not the command."""
 
 
 class StartError(BackendError):
@@ -113,27 +99,11 @@ class StartError(BackendError):
 
 
 class BackendUnavailableError(BackendError):
-    """The place where commands run cannot be reached or lacks what was required."""
+    """The place where commands run cannot be reached or lacks a required part."""
 
 
-class ProtocolError(BackendError):
-    """Framing or wire rules were violated."""
-
-
-class SessionError(NacreError):
-    """A persistent shell cannot serve the call."""
-
-
-class SessionBusyError(SessionError):
+class SessionBusyError(NacreError):
     """The session runs another command."""
-
-
-class SessionClosedError(SessionError):
-    """The session has ended."""
-
-
-class UnknownSessionError(SessionError):
-    """No session has that id."""
 
 
 class JobError(NacreError):
@@ -166,7 +136,7 @@ class ArtifactQuotaError(ArtifactError):
 
 
 class ConfigError(NacreError):
-    """A setting is wrong; names the file, the key and the accepted values."""
+    """A setting is wrong; the message names the file, the key and the accepted values."""
 
     def __init__(self, message: str, *, source: str | None = None, key: str | None = None) -> None:
         super().__init__(message)
@@ -175,7 +145,7 @@ class ConfigError(NacreError):
 
 
 class CommandFailedError(NacreError):
-    """Raised only by ShellResult.check(); carries the result."""
+    """The command failed and its caller asked for an exception (`ShellResult.check()`); carries the result."""
 
     def __init__(self, message: str, *, result: object) -> None:
         super().__init__(message)
@@ -183,18 +153,18 @@ class CommandFailedError(NacreError):
 
 
 def reason_of(errno: int) -> str:
-    """The system's words for an errno, in lower case as part of a sentence."""
+    """Return the system's words for an errno, in lower case, as part of a sentence."""
     return os.strerror(errno).lower()
 
 
 def shown(value: object) -> str:
-    """A value as a message names it: in JSON's words, short, however large or deep it is."""
+    """Spell a value for a message: as JSON, and short however large or deep it is."""
     text = _shown(value, _SHOWN_DEPTH)
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 1]}…"
 
 
 def kind_of(value: object) -> str:
-    """What kind of value it is, in JSON's words."""
+    """Name the kind of a value in JSON's words."""
     if value is None:
         return "null"
     if isinstance(value, bool):
