@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from nacre import config
 from nacre.artifacts.urls import standard_router
 from nacre.contracts import contract_named
-from nacre.contracts.contract import Companion, Contract, Reply, Scene, SeriesContract
+from nacre.contracts.contract import Companion, Contract, Reply, SchemaContext, SeriesContract
 from nacre.engine.background import start_in_background
 from nacre.engine.call_log import hide_in
 from nacre.engine.capture import Observers
@@ -204,7 +204,7 @@ class Tool:
         # In a client's terminal each command has a shell of its own, and is waited for to its end.
         here = self._terminal is None
         return self._contract.schema(
-            Scene(
+            SchemaContext(
                 self.cwd,
                 async_enabled=jobs.async_enabled,
                 window=jobs.auto_background_seconds if here else 0.0,

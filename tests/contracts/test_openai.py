@@ -22,8 +22,8 @@ from nacre.contracts.openai import (
     MOST_CHARACTERS,
     NOT_RUN,
     REFUSED,
+    CommandSeries,
     OpenAI,
-    ShellCall,
 )
 from nacre.contracts.two_streams import view
 from nacre.errors import InvalidRequestError
@@ -288,7 +288,7 @@ def result_of(stdout: bytes, stderr: bytes, limit: int, notices: tuple[str, ...]
 def test_what_is_shown_never_exceeds_the_limit_and_what_fits_is_whole(
     stdout: bytes, stderr: bytes, limit: int, notices: list[str]
 ) -> None:
-    shown = ShellCall(max_output_length=limit).present([result_of(stdout, stderr, limit, tuple(notices))])
+    shown = CommandSeries(max_output_length=limit).present([result_of(stdout, stderr, limit, tuple(notices))])
     (output,) = shown.json()["output"]
     assert len(output["stdout"]) + len(output["stderr"]) <= limit
     texts = stdout.decode("utf-8", "replace"), stderr.decode("utf-8", "replace")
@@ -320,7 +320,7 @@ def test_an_end_without_an_exit_code_is_no_success(outcome: Any, said: str) -> N
     from dataclasses import replace
 
     result = replace(result_of(b"out", b"", 100), outcome=outcome)
-    assert ShellCall().present([result]).json() == {"output": [exited(NOT_RUN, "out", said)]}
+    assert CommandSeries().present([result]).json() == {"output": [exited(NOT_RUN, "out", said)]}
 
 
 async def test_secrets_are_neither_passed_on_nor_shown(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:

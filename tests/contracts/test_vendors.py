@@ -11,7 +11,7 @@ import pytest
 from workbench import Workbench
 
 from nacre.contracts import contract_named, contract_names
-from nacre.contracts.contract import Scene
+from nacre.contracts.contract import SchemaContext
 from nacre.contracts.vendors import plain, strict, tool_for, vendor_names
 from nacre.errors import InvalidRequestError
 from nacre.tool import Tool
@@ -27,7 +27,7 @@ TYPES = {"string", "number", "integer", "boolean", "array", "object"}
 
 
 def schema_of(contract: str) -> dict[str, Any]:
-    return contract_named(contract).schema(Scene("/work", window=60.0))
+    return contract_named(contract).schema(SchemaContext("/work", window=60.0))
 
 
 def described(contract: str, vendor: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The contracts: each a shape that a model sees around the one engine."""
+"""The contracts: each is the shape of a tool that a model sees. Only companions/ does IO."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import importlib
 from nacre.contracts.contract import Companion, Contract, SeriesContract
 from nacre.errors import InvalidRequestError
 
-# Name → module and class; imported when asked for.
+# Name → module and class, imported at first use.
 _CONTRACTS = {
     "basic": ("nacre.contracts.basic", "Basic"),
     "modes": ("nacre.contracts.modes", "Modes"),
     "workspace": ("nacre.contracts.workspace", "Workspace"),
     "anthropic": ("nacre.contracts.anthropic_bash", "Anthropic"),
     "openai": ("nacre.contracts.openai", "OpenAI"),
-    "job": ("nacre.contracts.companions.job", "Job"),
-    "read": ("nacre.contracts.companions.read", "Read"),
+    "job": ("nacre.contracts.companions.job", "JobTool"),
+    "read": ("nacre.contracts.companions.read", "ReadTool"),
 }
 
 

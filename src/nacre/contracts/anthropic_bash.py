@@ -1,6 +1,6 @@
-"""The `anthropic` contract: the shell that models are trained on, `{command, restart}`, one persistent bash.
+"""The `anthropic` contract: the shell that models are trained on, `{command, restart}`, one persistent bash. Pure.
 
-The answer is text, as for `modes`: what failed first, then the output, then notices.
+The answer is text, as for `modes`: the failure first, then the output, then notices.
 """
 
 from __future__ import annotations
@@ -8,10 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from nacre.contracts.contract import Reply, Scene
-from nacre.contracts.fields import arguments_of, command_of
+from nacre.contracts.contract import Reply, SchemaContext
+from nacre.contracts.fields import arguments_of, command_of, flag_of
 from nacre.contracts.modes import Modes, present_result
-from nacre.errors import InvalidRequestError, NacreError, shown
+from nacre.contracts.tool_schema import text_property, tool_schema
+from nacre.errors import InvalidRequestError, NacreError
 from nacre.profile import Background
 from nacre.request import ShellRequest
 from nacre.result import ShellResult
@@ -28,6 +29,8 @@ Runs commands in a bash shell and returns stdout and stderr merged in true order
 
 
 class Anthropic:
+    """The contract `anthropic`."""
+
     profile = replace(
         Modes.profile,
         contract="anthropic",
@@ -37,26 +40,19 @@ class Anthropic:
         persists=True,
     )
 
-    def schema(self, scene: Scene) -> dict[str, Any]:
-        return {
-            "name": "bash",
-            "description": DESCRIPTION.format(cwd=scene.cwd),
-            "input_schema": {
-                "type": "object",
-                "properties": {
-                    "command": {"type": "string", "description": "The bash command to run; needed unless restarting"},
-                    "restart": {"type": "boolean", "description": "true ends the shell and begins a new one"},
-                },
-                "additionalProperties": False,
+    def schema(self, context: SchemaContext) -> dict[str, Any]:
+        return tool_schema(
+            "bash",
+            DESCRIPTION.format(cwd=context.cwd),
+            {
+                "command": text_property("The bash command to run; needed unless restarting"),
+                "restart": {"type": "boolean", "description": "true ends the shell and begins a new one"},
             },
-        }
+        )
 
     def decode(self, arguments: object) -> ShellRequest:
         fields = arguments_of(arguments, known=["command", "restart"])
-        restart = fields.get("restart")
-        if restart is not None and not isinstance(restart, bool):
-            raise InvalidRequestError(f"field 'restart' must be true or false, got {shown(restart)}", field="restart")
-        if not restart:
+        if not flag_of(fields, "restart"):
             return ShellRequest(command=command_of(fields))
         if fields.get("command") is not None:
             raise InvalidRequestError(

@@ -1,15 +1,16 @@
-"""The `basic` contract (B1…): `{stdout, stderr, exitCode}` and nothing else.
+"""The `basic` contract (docs/contracts.md): `{stdout, stderr, exitCode}` and nothing else. Pure.
 
-The environment and directory are the harness's own. Notices have no place in the object; they go to the log and to a
-person's stderr.
+The environment and directory are those of the harness. The object has no place for notices; they go to the log and to
+the stderr of the command line.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from nacre.contracts.contract import Reply, Scene
+from nacre.contracts.contract import Reply, SchemaContext
 from nacre.contracts.fields import arguments_of, command_of
+from nacre.contracts.tool_schema import text_property, tool_schema
 from nacre.errors import NacreError
 from nacre.output.captured import EVERYTHING, Captured, Selection
 from nacre.output.decode import CHARACTER_BYTES, fit_head
@@ -24,7 +25,7 @@ NOT_EXECUTABLE, NOT_FOUND = 126, 127
 
 
 def view(captured: Captured, selection: Selection = EVERYTHING) -> Output:
-    """The first megabyte, cut on a character border, then the suffix."""
+    """Show the first megabyte, cut at a character border, then the suffix."""
     source = captured.whole if captured.whole is not None else captured.head
     text, kept = fit_head(source, LIMIT_BYTES)
     truncation = None
@@ -40,12 +41,14 @@ def view(captured: Captured, selection: Selection = EVERYTHING) -> Output:
 
 
 class Basic:
+    """The contract `basic`."""
+
     profile = Profile(
         contract="basic",
         timeout=30.0,
         grace=5.0,
         streams="split",
-        # A character more than is shown, so that the cut is made here and on its border.
+        # One character more than is shown, so that the view cuts at a character border.
         capture=CaptureShape(
             whole_bytes=LIMIT_BYTES + CHARACTER_BYTES, head_bytes=LIMIT_BYTES + CHARACTER_BYTES, tail_bytes=0
         ),
@@ -56,17 +59,13 @@ class Basic:
         names_paths=True,
     )
 
-    def schema(self, scene: Scene) -> dict[str, Any]:
-        return {
-            "name": "bash",
-            "description": "Execute a bash command and return stdout/stderr",
-            "input_schema": {
-                "type": "object",
-                "properties": {"command": {"type": "string", "description": "The bash command to execute"}},
-                "required": ["command"],
-                "additionalProperties": False,
-            },
-        }
+    def schema(self, context: SchemaContext) -> dict[str, Any]:
+        return tool_schema(
+            "bash",
+            "Execute a bash command and return stdout/stderr",
+            {"command": text_property("The bash command to execute")},
+            required=["command"],
+        )
 
     def decode(self, arguments: object) -> ShellRequest:
         return ShellRequest(command=command_of(arguments_of(arguments, known=["command"])))
@@ -96,7 +95,7 @@ def _error(message: str, notices: tuple[str, ...]) -> Reply:
 
 
 def _problem(result: ShellResult) -> str | None:
-    """Why this is an error object; None when it is an ordinary result."""
+    """Return the reason for an error object; None for an ordinary result."""
     assert result.stderr is not None
     match result.outcome:
         case TimedOut(limit):
@@ -115,7 +114,7 @@ def _problem(result: ShellResult) -> str | None:
 
 
 def _is_single_simple_command(command: str) -> bool:
-    # The parser is loaded for the few commands that need the question answered.
+    # Few commands need the parser.
     from nacre.bash.command_shape import is_single_simple_command
 
     return is_single_simple_command(command)
@@ -129,7 +128,7 @@ def _partial_output(result: ShellResult) -> str:
 
 
 def _kept(result: ShellResult) -> list[str]:
-    """Where the full text is: the object has no place for it."""
+    """Name the artifacts with the full output, for which the object has no place."""
     return [f"the full {name} is artifact {artifact.id}: {artifact.path}" for name, artifact in _artifacts(result)]
 
 

@@ -1,4 +1,4 @@
-"""What a contract is: the shape a model sees around one engine. Pure translation, no execution."""
+"""The interfaces of contracts: a contract translates between a model and the engine, and runs nothing."""
 
 from __future__ import annotations
 
@@ -24,65 +24,66 @@ class Reply:
     is_error: bool
     details: Mapping[str, Any] = field(default_factory=dict)
     bare: Mapping[str, Any] | None = None
-    """The whole answer, for contracts whose wire shape is an object of their own."""
+    """The whole answer, for contracts with an answer object of their own."""
     notices: tuple[str, ...] = ()
-    """What a person at the command line should know and the object has no place for."""
+    """Facts for a person at the command line, for which the object has no place."""
     refusal: NacreError | None = field(default=None, compare=False)
-    """Why nothing was run, where nothing was; the text says the same."""
+    """Why nothing was run, if nothing was; the text says the same."""
 
     def json(self) -> dict[str, Any]:
-        """What the wire gets."""
+        """Return the answer as the wires send it."""
         if self.bare is not None:
             return dict(self.bare)
         return {"text": self.text, "is_error": self.is_error, "details": dict(self.details)}
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
-    """What a schema and a description may depend on."""
+class SchemaContext:
+    """The facts that a schema and its description depend on."""
 
     cwd: str
     async_enabled: bool = True
     window: float = 0.0
-    """Seconds after which a command becomes a job; 0 when it never does by itself."""
+    """Seconds after which a command becomes a job; 0 for never."""
     persists: bool = True
-    """Whether the commands of a session share one shell, where the contract has that."""
+    """Whether the commands of a session share one shell, if the contract has sessions."""
 
 
 class Contract(Protocol):
+    """A contract whose call is one command."""
+
     profile: Profile
 
-    def schema(self, scene: Scene) -> dict[str, Any]:
-        """Name, description and input schema, as the model sees them."""
+    def schema(self, context: SchemaContext) -> dict[str, Any]:
+        """Return name, description and input schema, as the model sees them."""
 
     def decode(self, arguments: object) -> ShellRequest:
-        """What the model asks for; raises InvalidRequestError."""
+        """Return the request in the model's arguments; raises InvalidRequestError."""
 
     def present(self, result: ShellResult | Background) -> Reply:
-        """What the model reads."""
+        """Return what the model reads about a command."""
 
     def refuse(self, error: NacreError) -> Reply:
-        """What the model reads when nothing was run."""
+        """Return what the model reads if nothing was run."""
 
 
-# Classes to inherit from, not protocols: every call asks which of them it has, and isinstance of a protocol takes 10 to
-# 20 µs.
+# Base classes, not protocols: every call checks which kind it has, and isinstance of a protocol takes 10 to 20 µs.
 
 
 class Companion(ABC):
-    """A tool beside the shell: it runs nothing, it answers from what the engine keeps."""
+    """A tool beside the shell: it runs no command and answers from kept jobs and artifacts."""
 
     @abstractmethod
-    def schema(self, scene: Scene) -> dict[str, Any]:
-        """Name, description and input schema, as the model sees them."""
+    def schema(self, context: SchemaContext) -> dict[str, Any]:
+        """Return name, description and input schema, as the model sees them."""
 
     @abstractmethod
     async def answer(self, engine: Engine, arguments: object, owner: Owner) -> Reply:
-        """What the model reads, for whom; raises NacreError for what cannot be answered."""
+        """Return what the model of `owner` reads; raises NacreError if there is no answer."""
 
 
 class Series(Protocol):
-    """The commands of one call that are several: run one after another, the limit is for all of them together."""
+    """Several commands of one call, run one after another under one limit."""
 
     @property
     def requests(self) -> Sequence[ShellRequest]: ...
@@ -92,20 +93,20 @@ class Series(Protocol):
     def timeout(self) -> float: ...
 
     def present(self, results: Sequence[ShellResult | NacreError | None]) -> Reply:
-        """What the model reads; None stands for a command that was not started, because no time was left."""
+        """Return what the model reads; None stands for a command that was not started for lack of time."""
 
 
 class SeriesContract(ABC):
     """A contract whose call is several commands."""
 
     @abstractmethod
-    def schema(self, scene: Scene) -> dict[str, Any]:
-        """Name, description and input schema, as the model sees them."""
+    def schema(self, context: SchemaContext) -> dict[str, Any]:
+        """Return name, description and input schema, as the model sees them."""
 
     @abstractmethod
     def decode_series(self, arguments: object) -> Series:
-        """What the model asks for; raises InvalidRequestError."""
+        """Return the commands in the model's arguments; raises InvalidRequestError."""
 
     @abstractmethod
     def refuse(self, error: NacreError) -> Reply:
-        """What the model reads when nothing was run."""
+        """Return what the model reads if nothing was run."""

@@ -1,4 +1,4 @@
-"""The facts of a finished command that several contracts put into `details`, under the names of docs/statements.md."""
+"""The facts of a finished command that several contracts put into `details`. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nacre.result import ShellResult, Signalled, TimedOut
 
 
 def facts_of(result: ShellResult) -> dict[str, Any]:
-    """How it ended and what is left of it; what does not apply is left out."""
+    """Return how the command ended and what is left of it; facts that do not apply are absent."""
     facts: dict[str, Any] = {"wallTimeMs": round(result.elapsed * 1000)}
     if isinstance(result.outcome, TimedOut):
         facts["timedOut"] = True

@@ -1,4 +1,4 @@
-"""Checks that every contract makes of what a model sent: the error names the field, its value and what would do."""
+"""Checks of the arguments that a model sent; an error names the field, its value and the accepted values. Pure."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal, overload
 
 from nacre.errors import InvalidRequestError, shown
-from nacre.request import check_command, name_of
+from nacre.request import check_command, check_encodable, name_of
 
-# Beyond this no file has a byte and no clock a second.
+# No file has more bytes and no clock more seconds.
 MOST = 2**63 - 1
 
 
 def arguments_of(arguments: object, *, known: Iterable[str]) -> Mapping[str, Any]:
-    """The arguments as a mapping without unknown fields."""
+    """Return the arguments as a mapping without unknown fields."""
     if not isinstance(arguments, Mapping):
         raise InvalidRequestError(f"arguments must be a JSON object, got {shown(arguments)}", field="arguments")
     names = list(known)
@@ -32,7 +32,7 @@ def arguments_of(arguments: object, *, known: Iterable[str]) -> Mapping[str, Any
 
 
 def command_of(arguments: Mapping[str, Any]) -> str:
-    """The command: a text that is not blank and that a process can be given."""
+    """Return the command: a text that is not blank and that a process can receive."""
     if "command" not in arguments:
         raise InvalidRequestError("field 'command' is missing; it is the shell command to run", field="command")
     command = arguments["command"]
@@ -47,11 +47,11 @@ def number_of(fields: Mapping[str, Any], name: str, *, least: int) -> int | None
 @overload
 def number_of(fields: Mapping[str, Any], name: str, *, least: int, whole: Literal[False]) -> float | None: ...
 def number_of(fields: Mapping[str, Any], name: str, *, least: int, whole: bool = True) -> float | None:
-    """A number that is at least `least`; None when the field was not given."""
+    """Return a number of at least `least`; None if the field is absent."""
     value = fields.get(name)
     if value is None:
         return None
-    # JSON knows one kind of number: 5.0 is a whole one.
+    # JSON has one kind of number: 5.0 is whole.
     if isinstance(value, float) and whole and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int if whole else int | float) or not value >= least:
@@ -60,10 +60,29 @@ def number_of(fields: Mapping[str, Any], name: str, *, least: int, whole: bool =
     return min(value, MOST)
 
 
-def mapping_of(value: object, name: str) -> object:
-    """A mapping that may have come as a list of `{"name", "value"}`: some vendors' schemas cannot say a mapping.
+def flag_of(fields: Mapping[str, Any], name: str) -> bool:
+    """Return a boolean; false if the field is absent."""
+    value = fields.get(name)
+    if value is not None and not isinstance(value, bool):
+        raise InvalidRequestError(f"field '{name}' must be true or false, got {shown(value)}", field=name)
+    return bool(value)
 
-    Anything else is left for its own check. An error never shows a value, which may be a secret.
+
+def text_of(fields: Mapping[str, Any], name: str) -> str | None:
+    """Return a text that a process can receive; None if the field is absent."""
+    value = fields.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, str) or "\0" in value:
+        raise InvalidRequestError(f"field '{name}' must be a text without NUL, got {shown(value)}", field=name)
+    check_encodable(value, name)
+    return value
+
+
+def mapping_of(value: object, name: str) -> object:
+    """Turn a list of `{"name", "value"}` into a mapping, because some vendors' schemas cannot express a mapping.
+
+    Any other value is returned for the caller to check. An error never shows a value, which may be a secret.
     """
     if not isinstance(value, list):
         return value

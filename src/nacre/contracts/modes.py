@@ -1,31 +1,23 @@
-"""The `modes` contract (REQ-BASH, N): one command, one mode, combined output in true order."""
+"""The `modes` contract (docs/contracts.md): one command, one mode, stdout and stderr merged in true order. Pure."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from nacre.contracts.contract import Reply, Scene
+from nacre.contracts.contract import Reply, SchemaContext
 from nacre.contracts.facts import facts_of
 from nacre.contracts.fields import arguments_of, command_of
+from nacre.contracts.tool_schema import text_property, tool_schema
 from nacre.errors import InvalidRequestError, NacreError, RefusedError, RequestError, shown
 from nacre.output.captured import EVERYTHING, Captured, Selection
-from nacre.output.decode import CHARACTER_BYTES, decode, fit_head, fit_tail
+from nacre.output.decode import CHARACTER_BYTES, decode
 from nacre.output.sizes import human_size
+from nacre.output.view import both_ends
 from nacre.profile import Background, CaptureShape, Profile
 from nacre.request import ShellRequest
-from nacre.result import (
-    SIGNAL_BASE,
-    Exited,
-    Lost,
-    Output,
-    ShellResult,
-    Signalled,
-    Stopped,
-    TimedOut,
-    Truncation,
-)
+from nacre.result import SIGNAL_BASE, Exited, Lost, Output, ShellResult, Signalled, Stopped, TimedOut
 
-# Mode → seconds (REQ-BASH-002, REQ-BASH-003).
+# Mode → seconds.
 TIMEOUTS = {"default": 30.0, "slow": 15 * 60.0, "background": 24 * 3600.0}
 LIMIT_BYTES = 128 * 1024
 SNIP_BYTES = 4 * 1024
@@ -48,29 +40,25 @@ For complex scripts, write them to a file first and then execute the file.
 
 
 def view(captured: Captured, selection: Selection = EVERYTHING) -> Output:
-    """All of it up to the limit; beyond, the first and the last 4 KiB around a snip."""
+    """Show all output up to the limit; of larger output the first and the last 4 KiB."""
     text = decode(captured.whole) if captured.whole is not None else None
     truncation = None
-    # Undecodable bytes grow when shown, so the limit is asked of the text as well.
+    # Undecodable bytes grow when shown, so the text has to keep the limit, too.
     if text is None or len(text.encode()) > LIMIT_BYTES:
-        head, head_kept = fit_head(captured.head, SNIP_BYTES)
-        tail, tail_kept = fit_tail(captured.tail, SNIP_BYTES)
+        head, tail, truncation = both_ends(captured, SNIP_BYTES, SNIP_BYTES)
         text = head + SNIP + tail
-        truncation = Truncation(
-            kept="both",
-            omitted_bytes=captured.total_bytes - head_kept - tail_kept,
-            omitted_lines=captured.omitted_lines(head, tail),
-        )
     return captured.shown_as(text, truncation)
 
 
 class Modes:
+    """The contract `modes`."""
+
     profile = Profile(
         contract="modes",
         timeout=TIMEOUTS["default"],
         grace=15.0,
         streams="merged",
-        # A character more than is shown, so that the cut is made here and on its border.
+        # One character more than is shown, so that the view cuts at a character border.
         capture=CaptureShape(
             whole_bytes=LIMIT_BYTES,
             head_bytes=SNIP_BYTES + CHARACTER_BYTES,
@@ -81,29 +69,21 @@ class Modes:
         completion_line=True,
     )
 
-    def schema(self, scene: Scene) -> dict[str, Any]:
-        return {
-            "name": "bash",
-            "description": DESCRIPTION.format(working_directory=scene.cwd),
-            "input_schema": {
-                "type": "object",
-                "required": ["command"],
-                "properties": {
-                    "command": {"type": "string", "description": "Shell command to execute via bash -c"},
-                    "mode": {
-                        "type": "string",
-                        "enum": list(TIMEOUTS),
-                        "description": "Execution mode: default (30s timeout), slow (15min timeout), "
-                        "background (detached)",
-                    },
-                },
-                "additionalProperties": False,
+    def schema(self, context: SchemaContext) -> dict[str, Any]:
+        modes = "Execution mode: default (30s timeout), slow (15min timeout), background (detached)"
+        return tool_schema(
+            "bash",
+            DESCRIPTION.format(working_directory=context.cwd),
+            {
+                "command": text_property("Shell command to execute via bash -c"),
+                "mode": {"type": "string", "enum": list(TIMEOUTS), "description": modes},
             },
-        }
+            required=["command"],
+        )
 
     def decode(self, arguments: object) -> ShellRequest:
         fields = arguments_of(arguments, known=["command", "mode"])
-        # A strict schema has a model say null for what it leaves out.
+        # With a strict schema, a model sends null for an absent field.
         mode = "default" if fields.get("mode") is None else fields["mode"]
         if not isinstance(mode, str) or mode not in TIMEOUTS:
             raise InvalidRequestError(
@@ -128,13 +108,13 @@ class Modes:
         return present_result(result)
 
     def refuse(self, error: NacreError) -> Reply:
-        # A failure of ours must not look like the command's; a refusal is the caller's to correct.
-        theirs = isinstance(error, RequestError | RefusedError)
-        return Reply(text=str(error) if theirs else f"[could not run: {error}]", is_error=True, details={})
+        # A failure of nacre must not look like one of the command; a refusal is for the caller to correct.
+        refused = isinstance(error, RequestError | RefusedError)
+        return Reply(text=str(error) if refused else f"[could not run: {error}]", is_error=True, details={})
 
 
 def present_result(result: ShellResult) -> Reply:
-    """What failed, then the output, then the notices."""
+    """Write the failure, then the output, then the notices."""
     first = _first_line(result)
     text = "".join([f"{first}\n" if first else "", _truncation_line(result.output), result.output.text])
     if result.notices:

@@ -1,7 +1,7 @@
 """The `openai` contract: the `shell` action of the Responses API, several commands with separate stdout and stderr.
 
-It takes the action, and answers its output; or the whole `shell_call` item, and answers the whole `shell_call_output`
-item. The shape has no place for notices, so they are the last lines of stderr, in brackets.
+An action is answered with its output, a whole `shell_call` item with a whole `shell_call_output` item. The shape has no
+place for notices, so they are the last lines of stderr, in brackets. Pure.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nacre.contracts.contract import Reply, Scene, SeriesContract
+from nacre.contracts.contract import Reply, SchemaContext, SeriesContract
 from nacre.contracts.fields import arguments_of, number_of
+from nacre.contracts.tool_schema import tool_schema
 from nacre.contracts.two_streams import Stream, capture_of, shares, view
 from nacre.errors import InvalidRequestError, NacreError, RefusedError, shown
 from nacre.profile import Profile
@@ -20,12 +21,12 @@ from nacre.request import ShellRequest, check_command
 from nacre.result import Lost, ShellResult, Stopped, TimedOut
 
 DEFAULT_SECONDS = 300.0
-# Nothing that is waited for takes a day.
+# No caller waits a day for an answer.
 LONGEST_SECONDS = 24 * 3600.0
 DEFAULT_CHARACTERS = 50 * 1024
-# What is asked for beyond this is held in memory for nothing: no model reads it.
+# No model reads more, and all of it would be held in memory.
 MOST_CHARACTERS = 1024 * 1024
-# As `nacre run` exits: there is no exit code of a command that was not run.
+# The exit codes of `nacre run` for a command that has none of its own.
 NOT_RUN, REFUSED = 125, 126
 
 ACTION = ("commands", "timeout_ms", "max_output_length")
@@ -43,62 +44,57 @@ of each. Nothing but files carries over from one command to the next: join with 
 
 
 class OpenAI(SeriesContract):
-    def schema(self, scene: Scene) -> dict[str, Any]:
-        return {
-            "name": "shell",
-            "description": DESCRIPTION.format(cwd=scene.cwd),
-            "input_schema": {
-                "type": "object",
-                "properties": {
-                    "commands": {
-                        "type": "array",
-                        "items": {"type": "string"},
-                        "description": "Shell commands to run in order",
-                    },
-                    "timeout_ms": {
-                        "type": "integer",
-                        "minimum": 1,
-                        "description": "Most milliseconds for all commands together",
-                    },
-                    "max_output_length": {
-                        "type": "integer",
-                        "minimum": 0,
-                        "description": "Most characters of stdout and stderr of each command",
-                    },
-                },
-                "required": ["commands"],
-                "additionalProperties": False,
-            },
-        }
+    """The contract `openai`."""
 
-    def decode_series(self, arguments: object) -> ShellCall:
+    def schema(self, context: SchemaContext) -> dict[str, Any]:
+        length = "Most characters of stdout and stderr of each command"
+        return tool_schema(
+            "shell",
+            DESCRIPTION.format(cwd=context.cwd),
+            {
+                "commands": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "description": "Shell commands to run in order",
+                },
+                "timeout_ms": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "description": "Most milliseconds for all commands together",
+                },
+                "max_output_length": {"type": "integer", "minimum": 0, "description": length},
+            },
+            required=["commands"],
+        )
+
+    def decode_series(self, arguments: object) -> CommandSeries:
         if not isinstance(arguments, Mapping) or "action" not in arguments:
             return _decode_action(arguments, call_id=None)
         call_id = _call_id_of(arguments_of(arguments, known=ITEM))
         try:
             return _decode_action(arguments["action"], call_id=call_id)
         except InvalidRequestError as problem:
-            # The API waits for the answer to this call, whatever was wrong with it.
-            return ShellCall(call_id=call_id, problem=problem)
+            # The API waits for an answer to this call even if the call is wrong.
+            return CommandSeries(call_id=call_id, problem=problem)
 
     def refuse(self, error: NacreError) -> Reply:
         return _reply([_refused(error)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShellCall:
-    """One call: its commands, and what its answer needs to know."""
+class CommandSeries:
+    """The commands of one call, and the facts that its answer needs."""
 
     requests: tuple[ShellRequest, ...] = ()
     timeout: float = DEFAULT_SECONDS
     max_output_length: int | None = None
     call_id: str | None = None
     problem: InvalidRequestError | None = None
-    """Why there is nothing to run."""
+    """Why nothing is run."""
 
     @property
     def limit(self) -> int:
-        """How many characters of one command are shown."""
+        """The most characters that are shown of one command."""
         return min(DEFAULT_CHARACTERS if self.max_output_length is None else self.max_output_length, MOST_CHARACTERS)
 
     @property
@@ -114,7 +110,7 @@ class ShellCall:
         )
 
     def present(self, results: Sequence[ShellResult | NacreError | None]) -> Reply:
-        # "Should be passed back with the raw output."
+        # The API documents: "Should be passed back with the raw output."
         passed_back = {} if self.max_output_length is None else {"max_output_length": self.max_output_length}
         item = {} if self.call_id is None else {"type": "shell_call_output", "call_id": self.call_id}
         if self.problem is not None:
@@ -124,7 +120,7 @@ class ShellCall:
         return replace(_reply(outputs, item | passed_back), notices=tuple(notices))
 
     def _output(self, result: ShellResult | NacreError | None, notices: list[str]) -> dict[str, Any]:
-        """What is answered of one command; notices are what its room has no place for."""
+        """Return the answer to one command; `notices` receives the facts that have no room in it."""
         if isinstance(result, NacreError):
             return _refused(result)
         if result is None:
@@ -139,7 +135,7 @@ class ShellCall:
 
 
 def _endings(result: ShellResult) -> list[str]:
-    """What an exit code cannot say of the end."""
+    """Describe the endings that an exit code cannot express."""
     match result.outcome:
         case Stopped(by):
             return [f"command cancelled: {by}"]
@@ -172,10 +168,10 @@ def _reply(outputs: list[dict[str, Any]], more: Mapping[str, Any] | None = None)
     )
 
 
-def _decode_action(arguments: object, *, call_id: str | None) -> ShellCall:
+def _decode_action(arguments: object, *, call_id: str | None) -> CommandSeries:
     fields = arguments_of(arguments, known=ACTION)
     timeout, notices = _limit_of(fields)
-    return ShellCall(
+    return CommandSeries(
         requests=tuple(ShellRequest(command=command, notices=notices) for command in _commands_of(fields)),
         timeout=timeout,
         max_output_length=number_of(fields, "max_output_length", least=0),
@@ -193,11 +189,11 @@ def _call_id_of(item: Mapping[str, Any]) -> str:
 
 
 def _limit_of(fields: Mapping[str, Any]) -> tuple[float, tuple[str, ...]]:
-    """Seconds, and the notice when they are not those that were asked for."""
+    """Return the seconds, and a notice if they differ from the request."""
     milliseconds = number_of(fields, "timeout_ms", least=1)
     if milliseconds is None:
         return DEFAULT_SECONDS, ()
-    # Compared as whole numbers: one of JSON can be too large for a float.
+    # Compared as whole numbers: a JSON number can be too large for a float.
     if milliseconds > LONGEST_SECONDS * 1000:
         return LONGEST_SECONDS, (f"timeout_ms is at most {LONGEST_SECONDS * 1000:.0f}; that is the limit now",)
     return milliseconds / 1000, ()

@@ -1,7 +1,7 @@
-"""stdout and stderr within one limit of characters: what one does not need, the other has. Pure.
+"""Fits stdout and stderr into one limit of characters: room that one stream leaves is used by the other. Pure.
 
-The view of a stream does not know the other one, so it leaves the place of the cut unmarked; `Stream.fit` makes the
-last cut and marks it.
+The view of a stream does not know the other stream, so it leaves the cut unmarked; `Stream.fit` makes the last cut and
+marks it.
 """
 
 from __future__ import annotations
@@ -9,16 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from nacre.output.captured import EVERYTHING, Captured, Selection
-from nacre.output.decode import CHARACTER_BYTES, decode, fit_head, fit_tail
+from nacre.output.decode import CHARACTER_BYTES, decode
+from nacre.output.view import both_ends
 from nacre.profile import CaptureShape
 from nacre.result import Output, Truncation
 
-# Of what is cut, the first error and the last lines matter most.
+# In output that is cut, the first error and the last lines matter most.
 HEAD_SHARE = 2 / 5
 
 
 def capture_of(limit: int) -> CaptureShape:
-    """What must be at hand to show `limit` characters; a little more, so that cuts are made on a character's border."""
+    """Capture enough to show `limit` characters, and a little more, so that cuts are made at character borders."""
     return CaptureShape(
         whole_bytes=CHARACTER_BYTES * (limit + 2),
         head_bytes=_head_of(limit) + CHARACTER_BYTES,
@@ -27,19 +28,12 @@ def capture_of(limit: int) -> CaptureShape:
 
 
 def view(limit: int, captured: Captured, selection: Selection = EVERYTHING) -> Output:
-    """All of a stream of at most `limit` characters; of a longer one the beginning and the end, not yet marked."""
+    """Show a stream of at most `limit` characters; of a longer one the beginning and the end, not yet marked."""
     text = decode(captured.whole) if captured.whole is not None else None
     if text is None or len(text) > limit:
-        head, head_kept = fit_head(captured.head, _head_of(limit))
-        tail, tail_kept = fit_tail(captured.tail, limit - _head_of(limit))
-        truncation = Truncation(
-            kept="both",
-            omitted_bytes=captured.total_bytes - head_kept - tail_kept,
-            omitted_lines=captured.omitted_lines(head, tail),
-            head_characters=len(head),
-        )
-        return captured.shown_as(head + tail, truncation)
-    # Beside a long other stream half of the limit may be left for this one: then the rest must be on disk.
+        head, tail, truncation = both_ends(captured, _head_of(limit), limit - _head_of(limit))
+        return captured.shown_as(head + tail, replace(truncation, head_characters=len(head)))
+    # The other stream may leave only half of the limit for this one: then the rest must be on disk.
     crowded = len(text) > limit // 2
     nothing_yet = Truncation(kept="both", omitted_bytes=0, omitted_lines=0, head_characters=len(text))
     return captured.shown_as(text, nothing_yet if crowded else None)
@@ -51,7 +45,7 @@ def _head_of(limit: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stream:
-    """What can be shown of a stream: all of it, or its two ends."""
+    """The text of a stream that can be shown: all of it, or its two ends."""
 
     name: str
     head: str
@@ -59,7 +53,7 @@ class Stream:
     whole: bool
     total_bytes: int
     path: str | None
-    """Where all of it is."""
+    """The file with all of it."""
 
     @classmethod
     def of(cls, output: Output, name: str) -> Stream:
@@ -81,26 +75,26 @@ class Stream:
 
     @property
     def wants(self) -> int:
-        """How many characters it would take."""
+        """The characters that the whole text takes."""
         length = len(self.head) + len(self.tail)
         return length if self.whole else length + len(self._mark)
 
     def fit(self, room: int) -> str:
-        """At most `room` characters; where something is left out, it says so."""
+        """Return at most `room` characters, with a mark where text is left out."""
         if self.whole and self.wants <= room:
             return self.head + self.tail
         mark = "…" if self.unsaid(room) else self._mark
         left = room - len(mark)
         if left < 0:
             return ""
-        # Of a whole stream both ends are cut from all of it.
+        # The two ends of a whole stream are cut from all of it.
         head, tail = (self.head + self.tail,) * 2 if self.whole else (self.head, self.tail)
         head_kept = min(len(head), _head_of(left))
         tail_kept = min(len(tail), left - head_kept)
         return head[:head_kept] + mark + tail[len(tail) - tail_kept :]
 
     def unsaid(self, room: int) -> list[str]:
-        """What there is too little room to say of what is left out."""
+        """Return the note about text left out if `room` is too small for it."""
         if (self.whole and self.wants <= room) or room >= 2 * len(self._mark):
             return []
         return [self._mark.strip("\n[… ]")]
@@ -112,7 +106,7 @@ class Stream:
 
 
 def shares(first: int, second: int, limit: int) -> tuple[int, int]:
-    """How many characters each of two streams may take: what one does not need, the other has."""
+    """Divide the limit between two streams: room that one does not need goes to the other."""
     half = limit // 2
     if first <= half:
         return first, limit - first

@@ -1,7 +1,7 @@
-"""A tool as a model vendor's API takes it: the same name and description, the schema in the words that the API knows.
+"""Tools as the API of a model vendor takes them: same name and description, schema in the subset that the API knows.
 
-Pure. What a vendor's schema cannot say, the contract checks anyway: a bound that is left out here is still refused, a
-field that must be given as null is read as absent, and a mapping may come as a list of names and values.
+A contract checks what a vendor's schema cannot express: values out of bounds are still refused, null is read as an
+absent field, and a mapping may come as a list of names and values. Pure.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from nacre.errors import InvalidRequestError
 
 Schema = Mapping[str, Any]
 
-# Contract → vendor → the tool that the vendor's models were trained on: its schema is the vendor's own.
+# Contract and vendor → the tool that the vendor's models were trained on; the vendor has its schema.
 _BUILT_IN: dict[tuple[str, str], dict[str, Any]] = {
     ("anthropic", "anthropic"): {"type": "bash_20250124", "name": "bash"},
     ("openai", "openai"): {"type": "shell", "environment": {"type": "local"}},
 }
 
-# What every vendor's subset has had from its beginning.
+# Keywords in the subset of every vendor.
 _KEPT = {"type", "description", "enum", "items", "properties", "required", "anyOf"}
-# What only narrows: the contract refuses the same values.
+# Keywords that only narrow: the contract refuses the same values.
 _NARROWING = {"minimum", "maximum", "additionalProperties"}
 
 
 def tool_for(vendor: str, contract: str, schema: Schema) -> dict[str, Any]:
-    """The entry for the `tools` of a request; `schema` is what `Tool.schema()` gives."""
+    """Return the entry for the `tools` of a request; `schema` comes from `Tool.schema()`."""
     if vendor not in _ENVELOPES:
         raise InvalidRequestError(f"there is no vendor {vendor!r}; there are {', '.join(_ENVELOPES)}", field="vendor")
     built_in = _BUILT_IN.get((contract, vendor))
@@ -67,7 +67,7 @@ def vendor_names() -> list[str]:
 
 
 def strict(schema: Schema) -> dict[str, Any]:
-    """A schema by the rules of OpenAI's strict mode: every property required, nothing else allowed, others null."""
+    """Rewrite a schema for OpenAI's strict mode: every property required, optional ones nullable, no others."""
     made = _plainly(schema, strict)
     if "properties" in made:
         required = made.get("required", [])
@@ -80,17 +80,17 @@ def strict(schema: Schema) -> dict[str, Any]:
 
 
 def plain(schema: Schema) -> dict[str, Any]:
-    """A schema in the subset of OpenAPI that Gemini's `parameters` take: one type a value, no other keywords."""
+    """Rewrite a schema for Gemini's subset of OpenAPI: one type per value, no other keywords."""
     made = _plainly(schema, plain)
     if (kinds := made.pop("anyOf", None)) is not None:
-        # A text can say whatever another type says, and the contract reads it.
+        # The contract reads a text in place of any other type.
         assert {"type": "string"} in kinds, f"a value of the types {kinds} cannot be asked for as one"
         made["type"] = "string"
     return made
 
 
 def _plainly(schema: Schema, inner: Callable[[Schema], dict[str, Any]]) -> dict[str, Any]:
-    """The schema in the words that all vendors know, with `inner` done to the schemas in it."""
+    """Reduce a schema to the keywords that all vendors know, and apply `inner` to its inner schemas."""
     unknown = set(schema) - _KEPT - _NARROWING
     assert not unknown, f"no vendor's schema is known to say {unknown}"
     made = {name: value for name, value in schema.items() if name in _KEPT}
@@ -105,7 +105,7 @@ def _plainly(schema: Schema, inner: Callable[[Schema], dict[str, Any]]) -> dict[
 
 
 def _pair_of(values: Schema) -> dict[str, Any]:
-    """One entry of a mapping, for those who can only say lists."""
+    """Return the schema of one entry of a mapping, for vendors that have only lists."""
     return {
         "type": "object",
         "properties": {"name": {"type": "string"}, "value": dict(values)},

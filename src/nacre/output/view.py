@@ -17,17 +17,25 @@ HEAD_BYTES = 20 * 1024
 TAIL_BYTES = INLINE_BYTES - HEAD_BYTES
 
 
+def both_ends(captured: Captured, head_bytes: int, tail_bytes: int) -> tuple[str, str, Truncation]:
+    """Return the beginning and the end of a stream within these limits, and the size of the part between them."""
+    head, head_kept = fit_head(captured.head, head_bytes)
+    tail, tail_kept = fit_tail(captured.tail, tail_bytes)
+    omitted = Truncation(
+        kept="both",
+        omitted_bytes=captured.total_bytes - head_kept - tail_kept,
+        omitted_lines=captured.omitted_lines(head, tail),
+    )
+    return head, tail, omitted
+
+
 def head_and_tail(captured: Captured, selection: Selection = EVERYTHING) -> Output:
     """All of a small output; of a larger one the beginning and the end around an exact omission marker."""
     text = decode(captured.whole) if captured.whole is not None else None
     truncation = None
     if text is None or len(text.encode()) > INLINE_BYTES:
-        head, head_kept = fit_head(captured.head, HEAD_BYTES)
-        tail, tail_kept = fit_tail(captured.tail, TAIL_BYTES)
-        omitted_bytes = captured.total_bytes - head_kept - tail_kept
-        omitted_lines = captured.omitted_lines(head, tail)
+        head, tail, truncation = both_ends(captured, HEAD_BYTES, TAIL_BYTES)
         where = f": artifact {captured.artifact.id}" if captured.artifact is not None else ""
-        marker = f"[… {counted(omitted_lines, 'line')}, {human_size(omitted_bytes)} omitted{where} …]"
-        text = f"{head}{'' if head.endswith(chr(10)) else chr(10)}{marker}\n{tail}"
-        truncation = Truncation(kept="both", omitted_bytes=omitted_bytes, omitted_lines=omitted_lines)
+        omitted = f"{counted(truncation.omitted_lines, 'line')}, {human_size(truncation.omitted_bytes)} omitted"
+        text = f"{head}{'' if head.endswith(chr(10)) else chr(10)}[… {omitted}{where} …]\n{tail}"
     return captured.shown_as(text, truncation)

@@ -1,7 +1,7 @@
 """Answers the requests of one client, many at once, until its input ends.
 
-Every line that is not blank gets exactly one answer. A call is a task whose end is its answer, also when it is aborted.
-Whatever ends the server ends the foreground work first; jobs live on.
+Every line that is not blank gets exactly one answer. A call is a task whose end is its answer, also if it is aborted.
+The end of the server ends foreground commands first; jobs go on.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from functools import partial
 from nacre.complaints import complain
 from nacre.contracts.contract import Reply
 from nacre.contracts.fields import arguments_of, command_of
-from nacre.contracts.workspace import Workspace, present_aborted
+from nacre.contracts.workspace import Workspace
+from nacre.contracts.workspace_texts import present_aborted
 from nacre.errors import ConfigError, InvalidRequestError
-from nacre.rpc import messages
+from nacre.rpc import json_messages as messages
 from nacre.rpc.connection import Connection
+from nacre.rpc.json_messages import BadLineError, Request
 from nacre.rpc.line_reader import TooLong
-from nacre.rpc.messages import BadLineError, Request
-from nacre.rpc.shells import Shells
+from nacre.rpc.session_tools import SessionTools
 from nacre.tool import Tool, Update
 
-# A command without a session holds descriptors and a process of ours; those beyond that wait for their turn, as the
-# commands of one session do.
+# Commands without a session that run at once, because each holds descriptors and a process; others wait.
 MOST_RUNNING = 128
-# … and beyond this it is refused, because what waits is held in memory.
+# Calls that are accepted at once, because waiting calls are held in memory; others are refused.
 MOST_CALLS = 1024
-# What was asked for so shortly before the end of input may still end by itself.
+# A call that came this shortly before the end of input may still end by itself.
 LAST_SECONDS = 2.0
 
 
@@ -47,18 +47,18 @@ class _Call:
 
     @property
     def waits(self) -> bool:
-        """Whether it goes on for as long as something else does, so that it must be ended at the end."""
+        """True if the call waits for a command or job, so that the end of the server must end it."""
         return self.request.type == "bash" or "poll" in self.request.fields
 
     def abort(self) -> None:
-        """End it, once: a second word would only keep it from seeing everything gone before it answers."""
+        """Cancel the task once: a second cancellation would interrupt its cleanup."""
         if not self._aborted:
             self._aborted = True
             self.task.cancel()
 
 
 async def serve(incoming: int, outgoing: int, *, tools: Collection[str] = ()) -> None:
-    """Serve one client; return when its input has ended, or nobody reads our output any more.
+    """Serve one client; return when its input has ended or it has closed our output.
 
     Args:
         incoming: a descriptor to read requests from.
@@ -74,7 +74,7 @@ async def serve(incoming: int, outgoing: int, *, tools: Collection[str] = ()) ->
 
 class _Server:
     def __init__(self, incoming: int, outgoing: int, tools: Collection[str]) -> None:
-        self._shells = Shells(tools)
+        self._tools = SessionTools(tools)
         self._companions = {name: Tool(name) for name in ("job", "read")}
         self._connection = Connection(incoming, outgoing, take=self._take)
         self._calls: set[_Call] = set()
@@ -91,7 +91,7 @@ class _Server:
             await asyncio.wait([call.task for call in self._calls], timeout=max(left, 0.0))
 
     async def aclose(self) -> None:
-        """End the foreground work, answer what can be answered, and give everything back."""
+        """End the foreground commands, send their answers, and release all resources."""
         self._connection.stop_listening()
         self._notices.cancel()
         for call in self._calls:
@@ -99,7 +99,7 @@ class _Server:
                 call.abort()
         await asyncio.wait([self._notices, *(call.task for call in self._calls)])
         await self._connection.aclose()
-        self._shells.own.engine.close()
+        self._tools.own.engine.close()
 
     async def _tell_of_jobs(self) -> None:
         async with aclosing(self._companions["job"].notices()) as notices:
@@ -118,7 +118,7 @@ class _Server:
         if request is None:
             return
         if request.type == "abort_bash":
-            # At once, and not as a call: it must overtake whatever runs, however much that is.
+            # Answered at once, not as a call: it must overtake all running calls.
             self._connection.send(self._abort(request))
         elif len(self._calls) >= MOST_CALLS:
             self._connection.send(
@@ -131,7 +131,7 @@ class _Server:
             call.task.add_done_callback(partial(self._ended, call))
 
     def _abort(self, request: Request) -> bytes:
-        """Stop the commands that run, or those of one id; their own answers follow when all they started is gone."""
+        """Stop all commands, or those of one id; their answers follow when their processes are gone."""
         try:
             target = messages.target_of(request)
         except InvalidRequestError as error:
@@ -174,8 +174,8 @@ class _Server:
 
     async def _bash(self, call: _Call) -> Reply:
         fields = dict(call.request.fields)
-        shell, is_shared = self._shells.take(fields)
-        # Those who share a shell take turns there.
+        shell, is_shared = self._tools.take(fields)
+        # The calls of a shared shell take turns there.
         turn = nullcontext() if is_shared else self._turns
         reply: Reply | None = None
         async with turn, aclosing(shell.stream(fields)) as stream:
@@ -190,11 +190,11 @@ class _Server:
 
     def _check(self, request: Request) -> dict[str, object]:
         command = command_of(arguments_of(request.fields, known=["command"]))
-        tool = self._shells.own
+        tool = self._tools.own
         return tool.engine.planner.judge(command, Workspace.profile, cwd=tool.cwd).json()
 
 
 def _complain(task: asyncio.Task[bytes] | asyncio.Task[None]) -> None:
-    """Say on stderr what went wrong in a task that nobody waits for."""
+    """Report the failure of a task that is not awaited."""
     if not task.cancelled() and (error := task.exception()) is not None:
         complain("nacre rpc", error)

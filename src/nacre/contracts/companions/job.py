@@ -1,7 +1,6 @@
-"""The `job` companion: list, wait for, read, write to and cancel background jobs. One verb per call.
+"""The `job` companion: lists, polls, reads, writes to and cancels background jobs; one verb per call.
 
-The verbs are fields, as the start message of a job names them (W111). The check that exactly one is given is here,
-because many models' schemas cannot say it.
+The verbs are fields. That exactly one is given is checked here, because many vendors' schemas cannot express it.
 """
 
 from __future__ import annotations
@@ -12,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nacre.contracts.companions import job_texts
-from nacre.contracts.companions.output_reading import FIELDS, PROPERTIES, decode_reading, read
-from nacre.contracts.contract import Companion, Reply, Scene
-from nacre.contracts.fields import arguments_of, number_of
+from nacre.contracts.companions.output_reading import FIELDS, PROPERTIES, decode_selector, read
+from nacre.contracts.contract import Companion, Reply, SchemaContext
+from nacre.contracts.fields import arguments_of, flag_of, number_of
+from nacre.contracts.tool_schema import text_property, tool_schema, until_property
 from nacre.errors import InvalidRequestError, JobError, UnknownJobError, shown
-from nacre.jobs.job import Job as JobEntry
+from nacre.jobs.job import Job
 from nacre.jobs.job_input import write_to
 from nacre.jobs.notices import claim
 from nacre.jobs.output_file import JobFile
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 DEFAULT_WAIT = 30.0
 LONGEST_WAIT = 600.0
-# A job that ends when it is asked to has ended by then; the others are killed after their grace without us.
+# A job that ends on TERM has ended by then; the runner kills others after their grace.
 CANCEL_SECONDS = 2.0
 LONGEST_TEXT_BYTES = 64 * 1024
 MOST_ID_CHARACTERS = 64
@@ -60,54 +60,45 @@ running. Exactly one of list, poll, cancel, read, write per call.
 - {"cancel": ["bg_1"]}: ends the job and everything it started."""
 
 
-class Job(Companion):
+class JobTool(Companion):
+    """The companion `job`."""
+
     def __init__(self) -> None:
         self._scans = Scans()
 
-    def schema(self, scene: Scene) -> dict[str, Any]:
+    def schema(self, context: SchemaContext) -> dict[str, Any]:
         ids = {"type": "array", "items": {"type": "string"}}
-        return {
-            "name": "job",
-            "description": DESCRIPTION,
-            "input_schema": {
-                "type": "object",
-                "properties": {
-                    "list": {"type": "boolean", "description": "true: list the jobs of this session and project"},
-                    "all": {"type": "boolean", "description": "with list: true lists those of others too"},
-                    "poll": ids | {"description": "ids to wait for; [] is all of yours that run"},
-                    "until": {
-                        "type": "object",
-                        "description": "with poll: return when this has happened, too; give exactly one",
-                        "properties": {
-                            "regex": {"type": "string", "description": "a line of new output matches"},
-                            "port": {"type": "integer", "description": "accepts connections on this machine"},
-                            "file": {"type": "string", "description": "exists"},
-                            "quiet": {"type": "number", "description": "seconds without output"},
-                        },
-                        "additionalProperties": False,
-                    },
-                    "wait": {
-                        "type": "number",
-                        "minimum": 0,
-                        "description": f"with poll: most seconds to wait (default 30, at most {LONGEST_WAIT:g})",
-                    },
-                    "cancel": ids | {"description": "ids to end"},
-                    "read": {"type": "string", "description": "id whose output to read"},
-                    **{
-                        name: shape | {"description": f"with read: {shape['description']}"}
-                        for name, shape in PROPERTIES.items()
-                    },
-                    "write": {"type": "string", "description": "id whose stdin to write to"},
-                    "text": {"type": "string", "description": "with write: the text, with its newline"},
-                },
-                "additionalProperties": False,
-            },
+        reading = {
+            name: shape | {"description": f"with read: {shape['description']}"} for name, shape in PROPERTIES.items()
         }
+        return tool_schema(
+            "job",
+            DESCRIPTION,
+            {
+                "list": {"type": "boolean", "description": "true: list the jobs of this session and project"},
+                "all": {"type": "boolean", "description": "with list: true lists those of others too"},
+                "poll": ids | {"description": "ids to wait for; [] is all of yours that run"},
+                "until": until_property(
+                    "with poll: return when this has happened, too; give exactly one",
+                    regex="a line of new output matches",
+                ),
+                "wait": {
+                    "type": "number",
+                    "minimum": 0,
+                    "description": f"with poll: most seconds to wait (default 30, at most {LONGEST_WAIT:g})",
+                },
+                "cancel": ids | {"description": "ids to end"},
+                "read": text_property("id whose output to read"),
+                **reading,
+                "write": text_property("id whose stdin to write to"),
+                "text": text_property("with write: the text, with its newline"),
+            },
+        )
 
     async def answer(self, engine: Engine, arguments: object, owner: Owner) -> Reply:
         known = list(dict.fromkeys(name for verb, more in VERBS.items() for name in (verb, *more)))
         given = arguments_of(arguments, known=known)
-        # What a model leaves empty it does not mean; "list": false is no wish either.
+        # A model may send null, or "list": false, for an absent field.
         fields = {
             name: value for name, value in given.items() if value is not None and (name, value) != ("list", False)
         }
@@ -188,11 +179,9 @@ def _checked_id(job_id: str, name: str) -> str:
 async def _list(engine: Engine, fields: Mapping[str, Any], owner: Owner) -> Reply:
     if fields["list"] is not True:
         raise InvalidRequestError(f"field 'list' must be true, got {shown(fields['list'])}", field="list")
-    every = fields.get("all", False)
-    if not isinstance(every, bool):
-        raise InvalidRequestError(f"field 'all' must be true or false, got {shown(every)}", field="all")
+    everything = flag_of(fields, "all")
     listing = engine.jobs.list()
-    own, others = (listing, 0) if every else await own_jobs(owner, listing)
+    own, others = (listing, 0) if everything else await own_jobs(owner, listing)
     return job_texts.listed(own, others=others)
 
 
@@ -210,16 +199,16 @@ async def _cancel(engine: Engine, ids: list[str]) -> Reply:
             problems[job_id] = str(error)
             continue
         outcomes[job_id] = "cancelled" if job.running else "already_completed"
-        # Who cancels a job is not told of its end as well.
+        # The caller that cancels a job gets no notice about its end.
         claim(job)
     ending = [job_id for job_id, outcome in outcomes.items() if outcome == "cancelled"]
     jobs = await _ended(engine, ending)
     return job_texts.cancelled(outcomes, problems, jobs)
 
 
-async def _ended(engine: Engine, ids: list[str]) -> list[JobEntry]:
-    """The jobs, once all have ended or the time for that is over."""
-    jobs: dict[str, JobEntry] = {}
+async def _ended(engine: Engine, ids: list[str]) -> list[Job]:
+    """Return the jobs once all have ended or the wait is over."""
+    jobs: dict[str, Job] = {}
     left = ids
     end = time.monotonic() + CANCEL_SECONDS
     while left:
@@ -233,11 +222,11 @@ async def _ended(engine: Engine, ids: list[str]) -> list[JobEntry]:
 
 async def _read(engine: Engine, fields: Mapping[str, Any]) -> Reply:
     job = engine.jobs.get(_id_of(fields, "read"))
-    reading = decode_reading(fields)
+    selector = decode_selector(fields)
     with JobFile.open(job) as file:
         reply = await read(
             file,
-            reading,
+            selector,
             growing=job.running,
             again=lambda offset: f"job {json.dumps({'read': job.id, 'offset': offset})}",
             plainly="end",

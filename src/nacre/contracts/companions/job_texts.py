@@ -1,4 +1,4 @@
-"""What the `job` tool says: texts for the model, details for the program. Every answer is bounded."""
+"""The answers of the `job` tool: texts for the model, details for programs. Every answer is bounded."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from nacre.output.decode import fit_head
 from nacre.until import Until
 
 LIMIT_BYTES = 50 * 1024
-# Running jobs and this many that have ended; the others are on disk and found by their id.
+# The list has all running jobs and this many ended ones; older ones stay on disk and are found by id.
 MOST_ENDED = 50
-# Of a running job its newest lines are shown.
+# The newest lines of a running job are shown.
 TAIL_LINES = 10
 TAIL_BYTES = 1_000
 
@@ -96,7 +96,7 @@ def cancelled(outcomes: Mapping[str, Cancelled], problems: Mapping[str, str], jo
 
 
 def with_job(job: Job, reply: Reply) -> Reply:
-    """The answer to a reading, with how the job stands."""
+    """Add the state of the job to the answer of a read."""
     return Reply(
         text=f"{reply.text}\n[{headline(job)}]",
         is_error=reply.is_error,

@@ -1,4 +1,4 @@
-"""Reading a kept output, as the `job` and `read` tools both offer it: by offset, by last lines, by expression."""
+"""Reads kept output for the `job` and `read` tools: by offset, by last lines, or by expression."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from nacre.errors import InvalidRequestError
 from nacre.output.sizes import human_size
 from nacre.regex.automaton import RegexWorkError, compiled
 from nacre.until import regex_problem
+from nacre.wording import counted
 
 FIELDS = ("offset", "limit", "tail", "grep")
 
@@ -34,8 +35,8 @@ PROPERTIES: dict[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """What is to be read of an output."""
+class Selector:
+    """The part of an output that a call reads."""
 
     offset: int | None = None
     limit: int = LIMIT_BYTES
@@ -44,12 +45,12 @@ class Reading:
 
     @property
     def is_plain(self) -> bool:
-        """Whether nothing was said about where."""
+        """True if the call names no place."""
         return self.offset is None and self.tail is None and self.grep is None
 
 
-def decode_reading(fields: Mapping[str, Any]) -> Reading:
-    """What the model wants to read; raises InvalidRequestError."""
+def decode_selector(fields: Mapping[str, Any]) -> Selector:
+    """Return the part that the model asks for; raises InvalidRequestError."""
     grep = fields.get("grep")
     if grep is not None and (problem := regex_problem(grep)) is not None:
         raise InvalidRequestError(f"field 'grep' {problem}", field="grep")
@@ -57,7 +58,7 @@ def decode_reading(fields: Mapping[str, Any]) -> Reading:
     if tail is not None and (grep is not None or fields.get("offset") is not None):
         raise InvalidRequestError("field 'tail' cannot be combined with offset or grep; leave one out", field="tail")
     limit = number_of(fields, "limit", least=1)
-    return Reading(
+    return Selector(
         offset=number_of(fields, "offset", least=0),
         limit=LIMIT_BYTES if limit is None else min(limit, LIMIT_BYTES),
         tail=tail,
@@ -67,24 +68,24 @@ def decode_reading(fields: Mapping[str, Any]) -> Reading:
 
 async def read(
     stored: Stored,
-    reading: Reading,
+    selector: Selector,
     *,
     growing: bool,
     again: Callable[[int], str],
     plainly: Literal["beginning", "end"],
     notices: tuple[str, ...] = (),
 ) -> Reply:
-    """The answer; `again` spells the call that reads on at an offset, `plainly` is where to read if nothing says so."""
-    if reading.grep is not None:
+    """Answer a call; `again` spells the call that continues at an offset, `plainly` is the place if none is given."""
+    if selector.grep is not None:
         try:
-            found = await search(stored, compiled(reading.grep), reading.offset or 0, reading.limit)
+            found = await search(stored, compiled(selector.grep), selector.offset or 0, selector.limit)
         except RegexWorkError as error:
             raise InvalidRequestError(f"field 'grep': {error}", field="grep") from error
         return _matches(found, growing=growing, again=again, notices=notices)
-    if reading.tail is not None or (reading.is_plain and plainly == "end"):
-        excerpt = read_tail(stored, reading.tail, reading.limit, growing=growing)
+    if selector.tail is not None or (selector.is_plain and plainly == "end"):
+        excerpt = read_tail(stored, selector.tail, selector.limit, growing=growing)
     else:
-        excerpt = read_window(stored, reading.offset or 0, reading.limit, growing=growing)
+        excerpt = read_window(stored, selector.offset or 0, selector.limit, growing=growing)
     return _excerpt(excerpt, growing=growing, again=again, notices=notices)
 
 
@@ -104,7 +105,7 @@ def _excerpt(excerpt: Excerpt, *, growing: bool, again: Callable[[int], str], no
 def _matches(found: Matches, *, growing: bool, again: Callable[[int], str], notices: tuple[str, ...]) -> Reply:
     text = "\n".join(f"{one.offset}:{one.text}" for one in found.found) or "(no match)"
     count = len(found.found)
-    said = [*notices, *found.notices, f"{count} matching line{'' if count == 1 else 's'}, as offset:line"]
+    said = [*notices, *found.notices, f"{counted(count, 'matching line')}, as offset:line"]
     said.append(_place("searched bytes", found, growing=growing, again=again))
     details = _details(found, growing=growing, notices=(*notices, *found.notices))
     matches = [{"offset": one.offset, "text": one.text} for one in found.found]

@@ -1,4 +1,4 @@
-"""The `read` companion: the full output of a command that was shown in part, without running it again."""
+"""The `read` companion: reads the full output of a command whose answer showed only part of it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from nacre.contracts.companions.output_reading import FIELDS, PROPERTIES, decode_reading, read
-from nacre.contracts.contract import Companion, Reply, Scene
+from nacre.contracts.companions.output_reading import FIELDS, PROPERTIES, decode_selector, read
+from nacre.contracts.contract import Companion, Reply, SchemaContext
 from nacre.contracts.fields import MOST, arguments_of
+from nacre.contracts.tool_schema import text_property, tool_schema
 from nacre.errors import InvalidRequestError, shown
 from nacre.request import Owner
 
@@ -27,24 +28,12 @@ id or the uri from that result's notice. Nothing is run again.
 The output of a background job is read with the `job` tool."""
 
 
-class Read(Companion):
-    def schema(self, scene: Scene) -> dict[str, Any]:
-        return {
-            "name": "read",
-            "description": DESCRIPTION,
-            "input_schema": {
-                "type": "object",
-                "properties": {
-                    "uri": {"type": "string", "description": "e.g. artifact://3"},
-                    "id": {
-                        "anyOf": [{"type": "string"}, {"type": "integer"}],
-                        "description": "the number alone; give uri or id",
-                    },
-                    **PROPERTIES,
-                },
-                "additionalProperties": False,
-            },
-        }
+class ReadTool(Companion):
+    """The companion `read`."""
+
+    def schema(self, context: SchemaContext) -> dict[str, Any]:
+        number = {"anyOf": [{"type": "string"}, {"type": "integer"}], "description": "the number alone; give uri or id"}
+        return tool_schema("read", DESCRIPTION, {"uri": text_property("e.g. artifact://3"), "id": number, **PROPERTIES})
 
     async def answer(self, engine: Engine, arguments: object, owner: Owner) -> Reply:
         fields = {
@@ -53,14 +42,14 @@ class Read(Companion):
             if value is not None
         }
         number = _artifact_of(fields)
-        reading = decode_reading(fields)
+        selector = decode_selector(fields)
         with engine.artifacts.open(number) as artifact:
             growing = artifact.entry.state == "writing"
             uri = f"{SCHEME}{number}"
             notices = ("its writer died: this is what it had written",) if artifact.entry.state == "interrupted" else ()
             reply = await read(
                 artifact,
-                reading,
+                selector,
                 growing=growing,
                 again=lambda offset: f"read {json.dumps({'uri': uri, 'offset': offset})}",
                 plainly="beginning",

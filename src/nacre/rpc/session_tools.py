@@ -1,4 +1,4 @@
-"""The shells of one connection: its own, those that its client names, and a fresh one for a command that wants that."""
+"""The tools of one connection: its own shell, the sessions that its client names, and fresh shells."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from nacre.errors import InvalidRequestError, shown
 from nacre.tool import Tool
 
 MAX_NAME_CHARACTERS = 256
-# Tools are cheap to make again; the state of a session is not theirs.
+# A tool is cheap to make again, and does not hold the state of its session.
 MOST_TOOLS = 64
 
 By = Literal["model", "person"]
 
 
-class Shells:
+class SessionTools:
+    """Finds the tool that a request means."""
+
     def __init__(self, tools: Collection[str]) -> None:
         self._tools = tools
         self.own = Tool("workspace", tools=tools)
-        """The connection's own shell as a model uses it. It has no name, which other connections could have too."""
-        # A person's command is not pointed to a model's tools, so it is given none.
+        """The connection's own shell, for a model. It has no name, because names are shared between connections."""
+        # The interceptor does not apply to a person's command, so that tool gets no names of tools.
         self._own_by: dict[By, Tool] = {"model": self.own, "person": self.own.sharing()}
-        # Reads the settings: what is wrong with them is said at once, not in each answer.
+        # This reads the settings, so that an error in them shows at once, not in each answer.
         settings = self.own.engine.settings
         self._fresh_settings = replace(settings, sessions=replace(settings.sessions, persist=False))
         self._named = functools.lru_cache(maxsize=MOST_TOOLS)(self._make)
@@ -36,10 +38,10 @@ class Shells:
         return Tool("workspace", tools=tools, session=session)
 
     def take(self, fields: dict[str, Any]) -> tuple[Tool, bool]:
-        """The shell that a request means, and whether others may use it; what says so is taken out of the fields.
+        """Return the tool that a request means, and whether its shell is shared; removes `by` and `session`.
 
         Raises:
-            InvalidRequestError: it cannot be meant so.
+            InvalidRequestError: one of the two fields is wrong.
         """
         by = fields.pop("by", None)
         session = fields.pop("session", None)

@@ -1,7 +1,7 @@
-"""What the lines say: requests in, answers and events out. Pure.
+"""The messages in the lines: requests in, answers and events out. Pure.
 
 A request is `{"id", "type", …}`. Its answer is `{"id", "type": "response", "command": its type, "success", "data" or
-"error"}`; what happens meanwhile are events of another type. Everything is ASCII, so that any reader can take it.
+"error"}`; events meanwhile have other types. Output is ASCII, so that every client can decode it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from nacre.errors import InvalidRequestError, shown
 from nacre.rpc.line_reader import MAX_LINE_BYTES, TooLong
 
 TYPES = ("bash", "abort_bash", "job", "read", "check")
-# An id comes back with every update.
+# Every update repeats the id.
 MAX_ID_CHARACTERS = 256
 
 Id = str | int | float | None
@@ -26,14 +26,16 @@ _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 @dataclass(frozen=True, slots=True)
 class Request:
+    """One line of a client."""
+
     id: Id
     type: str
     fields: Mapping[str, Any]
-    """All the rest."""
+    """All other fields."""
 
 
 class BadLineError(Exception):
-    """The line is no request; carries the id where it has one."""
+    """The line is not a request; carries its id, if any."""
 
     def __init__(self, message: str, id: Id = None) -> None:
         super().__init__(message)
@@ -41,10 +43,10 @@ class BadLineError(Exception):
 
 
 def decode(line: bytes | TooLong) -> Request | None:
-    """The request in a line; None for a blank one.
+    """Return the request in a line; None for a blank line.
 
     Raises:
-        BadLineError: it is no request.
+        BadLineError: the line is not a request.
     """
     if isinstance(line, TooLong):
         raise BadLineError(f"the line has {line.size} bytes; at most {MAX_LINE_BYTES} are read")
@@ -80,7 +82,7 @@ def _no_number(name: str) -> None:
 def _id_of(value: object) -> Id:
     if value is None or (isinstance(value, str) and len(value) <= MAX_ID_CHARACTERS):
         return value
-    # A number too large for a float reads as infinite, and could not be written back.
+    # A number too large for a float is read as infinity, which JSON cannot express.
     if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300:
         return value
     raise BadLineError(
@@ -89,7 +91,7 @@ def _id_of(value: object) -> Id:
 
 
 def target_of(request: Request) -> Id:
-    """Which call an `abort_bash` means; None is every one."""
+    """Return the id of the call that an `abort_bash` names; None means all calls."""
     target = arguments_of(request.fields, known=["target"]).get("target")
     try:
         return _id_of(target)
@@ -104,7 +106,7 @@ def answer(request: Request, data: Mapping[str, Any]) -> bytes:
 
 
 def refusal(request: Request, error: str, data: Mapping[str, Any] | None = None) -> bytes:
-    """The answer to a request that is wrong or was not served; with `data` where a model should read it."""
+    """Encode the answer to a request that is wrong or was not served; `data` is for a model to read."""
     message = _head(request) | {"success": False, "error": error}
     return _line(message if data is None else message | {"data": data})
 
