@@ -6,14 +6,14 @@ import atheris
 from harness import instrumented, pieces, start
 
 with instrumented():
-    from nacre.rpc import messages
-    from nacre.rpc.line_reader import Lines, TooLong
+    from nacre.rpc import json_messages as messages
+    from nacre.rpc.line_reader import LineReader, TooLong
 
 LIMIT = 256
 
 
 def lines(parts: list[bytes]) -> list[bytes | TooLong]:
-    cut = Lines(LIMIT)
+    cut = LineReader(LIMIT)
     found = [line for part in parts for line in cut.feed(part)]
     rest = cut.end()
     return [*found, *([] if rest is None else [rest])]

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nacre.rpc.messages import TYPES
+from nacre.rpc.json_messages import TYPES
 from rpc.conftest import Client
 
 # Only these are ever run.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nacre.rpc.line_reader import Lines, TooLong
+from nacre.rpc.line_reader import LineReader, TooLong
 
 LIMIT = 8
 parts = st.lists(st.binary(max_size=20).map(lambda data: data.replace(b"\n", b"")), max_size=6)
@@ -15,7 +15,7 @@ parts = st.lists(st.binary(max_size=20).map(lambda data: data.replace(b"\n", b""
 def test_chunking_never_changes_the_lines(sent: list[bytes], rest: bytes, sizes: list[int]) -> None:
     rest = rest.replace(b"\n", b"")
     data = b"".join(line + b"\n" for line in sent) + rest
-    lines = Lines(LIMIT)
+    lines = LineReader(LIMIT)
     received = []
     at = 0
     for size in [*sizes, len(data) + 1]:
@@ -28,7 +28,7 @@ def test_chunking_never_changes_the_lines(sent: list[bytes], rest: bytes, sizes:
 
 
 def test_a_line_over_the_limit_is_not_held() -> None:
-    lines = Lines(LIMIT)
+    lines = LineReader(LIMIT)
     for _ in range(1000):
         assert lines.feed(b"x" * 100) == []
         assert len(lines._held) <= LIMIT

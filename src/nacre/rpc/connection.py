@@ -1,4 +1,4 @@
-"""The two directions together: who leaves too much unread is not listened to until it has caught up."""
+"""One client: its lines in, our lines out. Backpressure: no line is read while the client leaves too much unread."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Callable
 
 from nacre.complaints import complain
-from nacre.rpc.line_reader import Lines, TooLong
+from nacre.rpc.line_reader import LineReader, TooLong
 from nacre.rpc.outbox import Outbox
 from nacre.rpc.stdio_transport import Incoming, Outgoing
 
-# A reader that takes nothing for this long at the end will not take the rest either.
+# At the end, a client that reads nothing for this long does not get the rest.
 READER_SECONDS = 5.0
 
 
@@ -19,16 +19,16 @@ class Connection:
 
     def __init__(self, incoming: int, outgoing: int, *, take: Callable[[bytes | TooLong], None]) -> None:
         self._take = take
-        self._lines = Lines()
+        self._lines = LineReader()
         self._outbox = Outbox()
         self._incoming = Incoming(incoming, received=self._received, ended=self._input_ended)
         self._outgoing = Outgoing(outgoing, self._outbox, written=self._written, broken=self._lost)
         self._progress = asyncio.Event()
         self.room = asyncio.Event()
-        """Set while the client reads what it is sent."""
+        """Set while the client keeps up with our output."""
         self.room.set()
         self.ended = asyncio.Event()
-        """Set when no more requests will come, or nobody can be answered any more."""
+        """Set when no more requests come, or no answer can be delivered."""
 
     def open(self) -> None:
         self._incoming.resume()
@@ -52,7 +52,7 @@ class Connection:
         return not self._outgoing.is_broken and self._outgoing.has_reader()
 
     def send(self, line: bytes, *, ends: object = None) -> None:
-        """Send a line; an update of the call that it ends, if one still waits, is not sent any more."""
+        """Send a line; a waiting update of the call `ends` is dropped."""
         self._outbox.put(line, ends=ends)
         self._outgoing.flush()
         if self._outbox.full and not self.ended.is_set():
@@ -60,7 +60,7 @@ class Connection:
             self._incoming.pause()
 
     def send_update(self, call: object, make: Callable[[], bytes]) -> None:
-        """Send the newest state of a call, as soon as the client takes it."""
+        """Send the newest state of a call as soon as the client reads it."""
         self._outbox.put_update(call, make)
         self._outgoing.flush()
 
@@ -72,12 +72,12 @@ class Connection:
                 self._incoming.resume()
 
     def stop_listening(self) -> None:
-        """Take no more requests."""
+        """Accept no more requests."""
         self.ended.set()
         self._incoming.pause()
 
     async def aclose(self) -> None:
-        """Stop listening, and wait for the client to read the rest, as long as it reads."""
+        """Stop listening, and wait while the client reads the rest."""
         self.stop_listening()
         while not self._outgoing.idle:
             self._progress.clear()

@@ -1,28 +1,28 @@
-"""From bytes to lines. Sans-IO: however the bytes are cut on their way, the lines are the same; memory is bounded."""
+"""Cuts bytes into lines. Sans-IO: chunking never changes the lines, and memory is bounded."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# A line carries one command; far above any real one, far below what would exhaust memory.
+# A line carries one command; this is far above any real one and far below the memory of a machine.
 MAX_LINE_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class TooLong:
-    """In place of a line over the limit, of which nothing is kept."""
+    """Stands for a line over the limit, whose bytes were dropped."""
 
     size: int
 
 
-class Lines:
-    """Collects bytes and gives back whole lines, without their newline."""
+class LineReader:
+    """Collects bytes and returns whole lines, without their newline."""
 
     def __init__(self, limit: int = MAX_LINE_BYTES) -> None:
         self._limit = limit
         self._held = bytearray()
         self._dropped = 0
-        """How many bytes of the current line were dropped, once it is over the limit."""
+        """Bytes of the current line that were dropped because it is over the limit."""
 
     def feed(self, data: bytes) -> list[bytes | TooLong]:
         *ended, rest = data.split(b"\n")
@@ -34,7 +34,7 @@ class Lines:
         return found
 
     def end(self) -> bytes | TooLong | None:
-        """What came after the last newline; None when that is nothing."""
+        """Return the bytes after the last newline; None if there are none."""
         return self._take() if self._held or self._dropped else None
 
     def _hold(self, part: bytes) -> None:

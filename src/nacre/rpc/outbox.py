@@ -1,19 +1,21 @@
-"""What goes out, in order, and bounded where nobody reads: of a running call only the newest update waits.
+"""The queue of outgoing lines. Only the newest update of a running call waits, so a slow client costs no memory.
 
-Pure. Answers and notices are never dropped; whoever makes them asks first whether there is room.
+Answers and notices are never dropped; their sender checks `full` before it accepts more work. Pure.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-# A reader that leaves this much unread is not asked for more work until it has caught up.
+# With this much unread, no more requests are read until the client has caught up.
 FULL_BYTES = 4 * 1024 * 1024
 
 Post = Callable[[], bytes]
 
 
 class Outbox:
+    """Lines in order; an update is made when it is taken."""
+
     def __init__(self) -> None:
         self._posts: dict[object, bytes | Post] = {}
         self._waiting_bytes = 0
@@ -26,17 +28,17 @@ class Outbox:
         return self._waiting_bytes >= FULL_BYTES
 
     def put(self, line: bytes, *, ends: object = None) -> None:
-        """A line that must go out; the update that waits for the call that it ends need not any more."""
+        """Add a line that must go out; a waiting update of the call `ends` is dropped."""
         self._posts.pop(ends, None)
         self._posts[object()] = line
         self._waiting_bytes += len(line)
 
     def put_update(self, call: object, make: Post) -> None:
-        """The newest state of a call, in place of the one that still waits; made when its turn comes."""
+        """Add the newest state of a call, in place of a waiting one; `make` runs when its turn comes."""
         self._posts[call] = make
 
     def take(self) -> bytes:
-        """The next line."""
+        """Remove and return the next line."""
         key = next(iter(self._posts))
         post = self._posts.pop(key)
         if isinstance(post, bytes):

@@ -1,7 +1,7 @@
-"""Carries bytes between the process's stdin and stdout and whoever serves them, without ever standing still.
+"""Carries bytes between a server and its stdin and stdout, and never blocks the event loop.
 
-The descriptors are not made non-blocking: they may be shared with the program that started us. What poll promises is
-enough: a pipe that can be written to takes a page, and who alone reads finds what was announced.
+The descriptors stay in blocking mode, because the parent process may share them. `poll` is enough: a writable pipe
+takes a page, and a sole reader finds the bytes that were announced.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from collections.abc import Callable
 from nacre.rpc.outbox import Outbox
 
 READ_BYTES = 256 * 1024
-# What a pipe takes at once when it says that it can be written to.
+# A writable pipe takes this much at once.
 PAGE_BYTES = select.PIPE_BUF
 
 
 def take_streams() -> tuple[int, int]:
-    """Move stdin and stdout to where nobody else looks for them.
+    """Move stdin and stdout to other descriptors and return those.
 
-    A stray print goes to stderr from now on, and a child that inherits the standard streams cannot reach the wire.
+    Afterwards a stray print goes to stderr, and a child that inherits the standard streams cannot reach the wire.
     """
     incoming = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, 3)
     outgoing = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3)
@@ -44,7 +44,7 @@ class Incoming:
         self._ended = ended
         self._reading = False
         self._file: asyncio.Handle | None = None
-        """The next turn, where stdin is a file, which is always readable and which no loop can watch."""
+        """The next read of a regular file, which is always readable and which no event loop can watch."""
 
     def resume(self) -> None:
         if self._reading:
@@ -70,7 +70,7 @@ class Incoming:
         except BlockingIOError:
             return
         except OSError:
-            # A terminal or a socket that is gone has as little to say as one that was closed.
+            # A lost terminal or socket counts as the end of input.
             data = b""
         if data:
             self._received(data)
@@ -85,7 +85,7 @@ class Incoming:
 
 
 class Outgoing:
-    """Writes what an outbox holds, as fast as it is read."""
+    """Writes the lines of an outbox as fast as the client reads."""
 
     def __init__(self, fd: int, outbox: Outbox, *, written: Callable[[], None], broken: Callable[[], None]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -105,8 +105,8 @@ class Outgoing:
         return self.is_broken or not (self._rest or self._outbox)
 
     def watch(self) -> None:
-        """Notice that the reader is gone, also while nothing is written."""
-        # The writing end of a pipe is readable only with an error: nobody reads it. A socket has its end in stdin.
+        """Detect that the reader is gone, also while nothing is written."""
+        # The writing end of a pipe becomes readable only when its reader is gone. A socket reports that on stdin.
         if stat.S_ISFIFO(os.fstat(self._fd).st_mode):
             self._watching = True
             self._loop.add_reader(self._fd, self._lose)
@@ -123,11 +123,11 @@ class Outgoing:
             self._broken()
 
     def has_reader(self) -> bool:
-        """Whether somebody could still read what we write."""
+        """True if the other end of stdout is open."""
         return not any(events & (select.POLLERR | select.POLLNVAL) for _, events in self._poll.poll(0))
 
     def flush(self) -> None:
-        """Write what can be written now; the rest follows by itself."""
+        """Write as much as possible now; the event loop writes the rest."""
         while not self.idle:
             if not self._rest:
                 self._rest = memoryview(self._outbox.take())
@@ -137,7 +137,7 @@ class Outgoing:
         self.close()
 
     def _write(self) -> bool:
-        """Write a page; False when it was not taken."""
+        """Write a page; False if the descriptor did not take it."""
         try:
             size = os.write(self._fd, self._rest[:PAGE_BYTES])
         except BlockingIOError:
