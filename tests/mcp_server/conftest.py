@@ -14,7 +14,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from nacre.mcp.elicitation import approver
-from nacre.mcp.handlers import Desk, build
+from nacre.mcp.handlers import Handlers, build
 from nacre.mcp.http import listen, serve_http, url_of
 from nacre.mcp.toolbox import Toolbox
 
@@ -38,9 +38,11 @@ async def over_stdio(era: str, *arguments: str, **options: Any) -> AsyncIterator
 @asynccontextmanager
 async def http_server(contract: str = "workspace", **options: Any) -> AsyncIterator[str]:
     """A server in this process; its address."""
-    desk = Desk(Toolbox(contract, approver=approver))
+    handlers = Handlers(Toolbox(contract, approver=approver))
     listener = listen("127.0.0.1", 0, token=options.get("token"))
-    serving = asyncio.create_task(serve_http(build(desk), listener, host="127.0.0.1", on_end=desk.end, **options))
+    serving = asyncio.create_task(
+        serve_http(build(handlers), listener, host="127.0.0.1", on_end=handlers.end, **options)
+    )
     try:
         yield url_of(listener)
     finally:

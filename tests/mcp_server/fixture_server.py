@@ -17,7 +17,7 @@ from mcp.types import MISSING_REQUIRED_CLIENT_CAPABILITY, CallToolRequestParams,
 
 from nacre.mcp import call, tasks
 from nacre.mcp.elicitation import approver
-from nacre.mcp.handlers import Desk, build
+from nacre.mcp.handlers import Handlers, build
 from nacre.mcp.http import listen, serve_http, url_of
 from nacre.mcp.toolbox import Toolbox
 
@@ -45,7 +45,7 @@ COMMANDS: dict[str, Callable[[dict[str, Any]], str]] = {
 SCHEMA = {"type": "object", "properties": {}, "additionalProperties": True}
 
 
-class FixtureDesk(Desk):
+class FixtureHandlers(Handlers):
     async def list_tools(self, context: Context, params: PaginatedRequestParams) -> dict[str, Any]:
         listed = await super().list_tools(context, params)
         names = [*COMMANDS, "greet", "test_missing_capability"]
@@ -73,10 +73,10 @@ class FixtureDesk(Desk):
 async def main() -> None:
     # The window is short here; there must be time for some progress in it.
     call.INTERVAL_SECONDS = 0.03
-    desk = FixtureDesk(Toolbox("workspace", approver=approver))
+    handlers = FixtureHandlers(Toolbox("workspace", approver=approver))
     listener = listen("127.0.0.1", 0, token=None)
     print(url_of(listener), flush=True)
-    await serve_http(build(desk), listener, host="127.0.0.1", on_end=desk.end)
+    await serve_http(build(handlers), listener, host="127.0.0.1", on_end=handlers.end)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`nacre mcp`: the tools of a contract, served to an MCP client."""
+"""`nacre mcp`: serves the tools of a contract to MCP clients."""
 
 from __future__ import annotations
 
@@ -46,23 +46,23 @@ def main(namespace: argparse.Namespace) -> int:
             "--token, --allow-host and --lease go with --http; on pipes there is nobody else", field="http"
         )
     take_stderr()
-    # Taken out, so that no command of any contract sees it.
+    # Removed, so that no command sees it.
     token = os.environ.pop(TOKEN_VARIABLE, None)
     asyncio.run(Interruption().guard(_serve(namespace, namespace.token or token)))
     return 0
 
 
 async def _serve(namespace: argparse.Namespace, token: str | None) -> None:
-    # The SDK takes most of a second to load: not for --help, and not for any other verb.
+    # Importing the SDK takes most of a second; --help does not need it.
     from nacre.mcp.elicitation import approver
-    from nacre.mcp.handlers import Desk, build
+    from nacre.mcp.handlers import Handlers, build
     from nacre.mcp.toolbox import Toolbox
 
-    desk = Desk(Toolbox(namespace.contract, tools=namespace.tools.split(","), approver=approver))
+    handlers = Handlers(Toolbox(namespace.contract, tools=namespace.tools.split(","), approver=approver))
     if namespace.http is None:
         from nacre.mcp.stdio_server import serve_stdio
 
-        await serve_stdio(build(desk))
+        await serve_stdio(build(handlers))
         return
     from nacre.mcp.http import LEASE_SECONDS, address_of, listen, serve_http, url_of
 
@@ -70,4 +70,4 @@ async def _serve(namespace: argparse.Namespace, token: str | None) -> None:
     lease = LEASE_SECONDS if namespace.lease is None else namespace.lease
     listener = listen(host, port, token=token, lease=lease)
     print(url_of(listener), flush=True)
-    await serve_http(build(desk), listener, host=host, token=token, hosts=namespace.allow_host, on_end=desk.end)
+    await serve_http(build(handlers), listener, host=host, token=token, hosts=namespace.allow_host, on_end=handlers.end)

@@ -1,4 +1,4 @@
-"""A tool's reply as the protocol's result: text, the same as an object, and links to what can be read further. Pure."""
+"""Turns the reply of a tool into a result of the protocol: text, an object, and links to kept output. Pure."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 from nacre.contracts.contract import Reply
 
-# Older revisions know neither structured content nor links.
+# Older revisions have neither structured content nor links.
 STRUCTURED_SINCE = "2025-06-18"
 
-# The newest revision wants every result to say that it is one; the SDK takes it out for the others.
+# The newest revision requires this mark in every result; the SDK removes it for others.
 COMPLETE = "complete"
 
 ARTIFACT = "artifact://"
@@ -19,9 +19,9 @@ JOB = "job://"
 
 
 def result_of(reply: Reply, *, version: str, told: Sequence[str] = ()) -> dict[str, Any]:
-    """The result of `tools/call` at a protocol version; `told` are notices that go with it.
+    """Return the result of `tools/call` for a protocol version; `told` are notices to add.
 
-    The object repeats the text: some clients show their model that alone.
+    The object repeats the text, because some clients show their model only the object.
     """
     text = reply.text if reply.bare is None else json.dumps(reply.bare)
     content: list[dict[str, Any]] = [{"type": "text", "text": text}]
@@ -34,7 +34,7 @@ def result_of(reply: Reply, *, version: str, told: Sequence[str] = ()) -> dict[s
 
 
 def links_of(details: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Links to what a reply's details name."""
+    """Return links to the artifact and the job in the details of a reply."""
     links = []
     artifact = details.get("artifactId")
     if artifact is not None:
@@ -46,7 +46,7 @@ def links_of(details: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def job_of(details: Mapping[str, Any]) -> str | None:
-    """The job that a shell's reply names."""
+    """Return the id of the job in the details of a reply."""
     kept = details.get("async")
     found = kept.get("jobId") if isinstance(kept, Mapping) else details.get("jobId")
     return found if isinstance(found, str) else None

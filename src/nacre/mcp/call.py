@@ -1,4 +1,4 @@
-"""One tool call in a request of the SDK: its progress on the way, and nothing left of it when it is cancelled."""
+"""Runs one tool call inside a request of the SDK: reports progress, and cleans up when cancelled."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ import anyio
 from nacre.contracts.contract import Reply
 from nacre.tool import Tool
 
-# Often enough to follow, seldom enough for a client that shows every one.
+# Often enough to follow, rare enough for a client that shows every report.
 INTERVAL_SECONDS = 0.25
-# The newest lines; the whole tail goes to the result.
+# A report has the newest lines only; the result has the whole tail.
 TAIL_CHARACTERS = 4_000
 
 Report = Callable[[float, str], Awaitable[None]]
-"""Tells the client: seconds since the start, and the newest output."""
+"""Sends the client the seconds since the start and the newest output."""
 
 
 class GoneError(Exception):
-    """The client went away before its call had ended; everything of it has been ended."""
+    """The client is gone; its call was ended with everything it started."""
 
 
 async def run_call(tool: Tool, arguments: object, report: Report | None, *, gone: asyncio.Event | None = None) -> Reply:
-    """Run the call; when it is cancelled, or its client is gone, return only after everything of it has ended.
+    """Run the call; if it is cancelled or its client is gone, return only after its processes have ended.
 
-    The SDK cancels a scope again and again until it is left, which no cleaning up could survive: the call is a task
-    of its own, outside of that scope.
+    The SDK cancels a scope repeatedly until it is left, which would interrupt cleanup; so the call is a task outside
+    that scope.
     """
     work = asyncio.create_task(tool.call(arguments) if report is None else _reported(tool, arguments, report))
     watch = None if gone is None else asyncio.create_task(gone.wait())
@@ -58,7 +58,7 @@ async def _reported(tool: Tool, arguments: object, report: Report) -> Reply:
 
 
 def newest(text: str) -> str:
-    """The last lines of a tail, whole ones where that costs less than half."""
+    """Return the last lines of a tail, starting at a whole line if that costs less than half."""
     if len(text) <= TAIL_CHARACTERS:
         return text
     cut = text[-TAIL_CHARACTERS:]

@@ -1,4 +1,4 @@
-"""How a contract's tools are offered: title, hints, and the schema of what they answer. Pure."""
+"""The descriptions of tools for clients: title, hints, and the schema of the answer. Pure."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 from nacre.contracts import contract_named, contract_names
 from nacre.contracts.contract import Companion
 
-# The tools that a contract's model needs beside its shell.
+# The tools that a contract needs beside its shell.
 COMPANIONS = {"workspace": ("job", "read")}
 
-# Whatever a contract calls it.
+# The role of a contract's shell tool, under any name.
 SHELL = "shell"
 
 _TITLES = {SHELL: "Run a shell command", "job": "Background jobs", "read": "Read kept output"}
 
-# What the tools may do, in the protocol's own words. A shell may do anything.
+# What the tools may do, in the terms of the protocol. A shell may do anything.
 _HINTS: dict[str, dict[str, bool]] = {
     SHELL: {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True},
     "job": {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": False},
@@ -25,7 +25,7 @@ _HINTS: dict[str, dict[str, bool]] = {
 
 
 def _or_null(kind: str) -> dict[str, Any]:
-    # Not a list of types, which some clients cannot map onto their own schemas.
+    # Some clients cannot map a list of types onto their own schemas.
     return {"anyOf": [{"type": kind}, {"type": "null"}]}
 
 
@@ -34,7 +34,7 @@ _JOB_REF = {
     "properties": {"state": {"type": "string"}, "jobId": {"type": "string"}, "type": {"type": "string"}},
 }
 
-# The fields of `details`; each is there when it has something to say.
+# The fields of `details`; a field that does not apply is absent.
 _DETAILS: dict[str, dict[str, Any]] = {
     SHELL: {
         "exitCode": _or_null("integer") | {"description": "of the command, when it is not 0"},
@@ -62,7 +62,7 @@ _DETAILS: dict[str, dict[str, Any]] = {
     },
 }
 
-# The contracts whose whole answer is an object of their own.
+# The contracts with an answer object of their own.
 _BARE: dict[str, dict[str, Any]] = {
     "basic": {
         "stdout": {"type": "string"},
@@ -78,17 +78,17 @@ _BARE: dict[str, dict[str, Any]] = {
 
 
 def shell_contracts() -> list[str]:
-    """The contracts that a server can be started with: those that run commands."""
+    """Return the contracts that run commands; a server is started with one of them."""
     return [name for name in contract_names() if not isinstance(contract_named(name), Companion)]
 
 
 def offered_by(contract: str) -> tuple[str, ...]:
-    """The contracts of all tools that go together."""
+    """Return the contract and its companions."""
     return (contract, *COMPANIONS.get(contract, ()))
 
 
 def describe(contract: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A tool as `tools/list` shows it."""
+    """Return a tool as `tools/list` shows it."""
     role = contract if contract in _HINTS else SHELL
     return {
         "name": schema["name"],

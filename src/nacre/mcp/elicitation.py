@@ -1,8 +1,8 @@
-"""Asks the client's person about a command that a rule says to ask about.
+"""Asks the user of a client about a command, if a rule requires approval.
 
-In the older era the server asks in the middle of the call; in the newer one the call is answered with the question, and
-the client makes it again with the answer. What was asked is sealed into the state that comes back, so an answer counts
-only for the very command that it was given for. A client that cannot ask anybody gets a denial that says so.
+With older protocol versions the server asks during the call. With newer ones the call is answered with the question,
+and the client repeats the call with the answer; the state that comes back seals the question, so an answer counts only
+for its command. For a client that cannot ask its user, the command is denied.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from nacre.errors import DeniedError
 from nacre.guard.approval import AnswerPendingError
 from nacre.guard.verdict import Verdict
 
-# The key of our one question among a call's input requests.
+# The key of the question among the input requests of a call.
 QUESTION = "approval"
-# Well-known clients give a call up after 60 s.
+# Well-known clients abandon a call after 60 s.
 ANSWER_SECONDS = 45.0
-# What a person sees of a long command.
+# The question shows this much of a long command.
 COMMAND_CHARACTERS = 2_000
 
 SCHEMA: dict[str, Any] = {
@@ -39,7 +39,7 @@ SCHEMA: dict[str, Any] = {
 
 
 class QuestionError(AnswerPendingError):
-    """The call must be made again with an answer; carries the result that says so."""
+    """The client must repeat the call with an answer; carries the result that says so."""
 
     def __init__(self, result: dict[str, Any]) -> None:
         super().__init__("the client has to ask first")
@@ -48,7 +48,7 @@ class QuestionError(AnswerPendingError):
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How a person can be asked during one call."""
+    """Asks the user during one call."""
 
     context: ServerRequestContext[Any, Any]
     params: CallToolRequestParams
@@ -82,7 +82,7 @@ class Asking:
     def _can_ask(self) -> bool:
         capabilities = self.context.session.client_capabilities
         offered = None if capabilities is None else capabilities.elicitation
-        # An empty capability means forms, as it did before there was anything else.
+        # An empty capability means forms, the first kind of elicitation.
         return offered is not None and (offered.form is not None or offered.url is None)
 
     def _answered(self, command: str, verdict: Verdict) -> bool:
@@ -100,21 +100,21 @@ class Asking:
         )
 
 
-# The call that is being made in this task; the tools of a server are shared by all its calls.
+# The call of this task; all calls share the tools of a server.
 ASKING: ContextVar[Asking] = ContextVar("asking")
 
 
 async def approver(command: str, verdict: Verdict) -> bool:
-    """What the tools of a server ask."""
+    """Ask the user of the current call; the tools of a server use this."""
     return await ASKING.get().approve(command, verdict)
 
 
 def question(command: str, verdict: Verdict) -> str:
-    """What the person reads."""
+    """Return the question that the user reads."""
     shown = command if len(command) <= COMMAND_CHARACTERS else f"{command[:COMMAND_CHARACTERS]} […]"
     return f"Run this command?\n\n{shown}\n\n{verdict.message}"
 
 
 def is_yes(answer: ElicitResult) -> bool:
-    """Anything but a clear yes is a no."""
+    """True only for an explicit yes."""
     return answer.action == "accept" and (answer.content or {}).get("allow") is True

@@ -1,4 +1,4 @@
-"""What a client may ask of the server, and who answers."""
+"""The requests that a client may make, and their handlers."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ INSTRUCTIONS = """\
 A shell that always comes back: timeouts end everything a command started, long output is kept and can be read further,
 long commands go on as background jobs whose end is told with a later result."""
 
-# Of a call's `_meta`: the shell session to run in, where the client wants another than its connection's own.
+# In `_meta` of a call: the shell session, if the client wants another than that of its connection.
 SESSION_KEY = "nacre/session"
 SESSION_HEADER = "mcp-session-id"
-# Of a request's scope, where it came over HTTP: set once nobody can read its answer any more.
+# In the scope of an HTTP request: an event that is set when the client cannot read the answer any more.
 GONE = "nacre.gone"
-# On a pipe there is one client, and one connection.
+# A pipe has one client and one connection.
 PIPE_SESSION = "stdio"
 
-# The tools and the templates are the same as long as the server runs; everything else changes with every command.
+# Tools and templates do not change while the server runs; everything else changes with every command.
 CACHE_HINTS: dict[CacheableMethod, CacheHint] = {
     "tools/list": CacheHint(ttl_ms=60_000),
     "resources/templates/list": CacheHint(ttl_ms=60_000),
@@ -61,8 +61,8 @@ CACHE_HINTS: dict[CacheableMethod, CacheHint] = {
 Context = ServerRequestContext[Any, Any]
 
 
-class Desk:
-    """Answers what clients ask, with the tools of one server."""
+class Handlers:
+    """Answers requests with the tools of one server."""
 
     def __init__(self, toolbox: Toolbox) -> None:
         self._toolbox = toolbox
@@ -73,7 +73,7 @@ class Desk:
         return self._toolbox.shell.engine
 
     async def end(self, session: str) -> None:
-        """Give back what a session holds; its client has ended it."""
+        """Release the resources of a session that its client has ended."""
         self.notices.forget(session)
         await self._toolbox.end(session)
 
@@ -136,7 +136,7 @@ class Desk:
     # Tasks.
 
     def _task_of(self, context: Context, arguments: Mapping[str, Any], reply: Reply) -> dict[str, Any] | None:
-        """The task that a call goes on as, where its client knows tasks."""
+        """Return the task that the call goes on as, if the client supports tasks."""
         if not tasks.is_declared(context):
             return None
         job_id = tasks.kept_by_itself(arguments, reply)
@@ -158,7 +158,7 @@ class Desk:
         return {"resultType": COMPLETE}
 
     async def update_task(self, context: Context, params: tasks.TaskUpdateParams) -> dict[str, Any]:
-        """No task of ours waits for an answer: a command is asked about before it is started."""
+        """Acknowledge: no task waits for an answer, because approval comes before the start of a command."""
         tasks.find(self._engine.jobs, params.task_id, context)
         return {"resultType": COMPLETE}
 
@@ -172,9 +172,9 @@ def _translated(subject: str | None) -> Iterator[None]:
 
 
 def session_of(context: Context) -> Session:
-    """The shell session that a call belongs to: named by the client, else one for each connection.
+    """Return the shell session of a call: the one that the client names, else that of its connection.
 
-    A request of the newer era over HTTP has no connection: unless it names a session, it gets a shell of its own.
+    With newer protocol versions over HTTP there is no connection: without a name, the call gets a shell of its own.
     """
     meta = (context.params or {}).get("_meta") or {}
     named = meta.get(SESSION_KEY)
@@ -193,7 +193,7 @@ def connection_session(connection: str) -> str:
 
 
 def report_of(context: Context) -> Report | None:
-    """How to tell a client of progress; None for one that did not ask."""
+    """Return the function that reports progress; None if the client did not ask for it."""
     meta = (context.params or {}).get("_meta") or {}
     if meta.get("progressToken") is None:
         return None
@@ -205,25 +205,25 @@ def report_of(context: Context) -> Report | None:
 
 
 def gone_of(context: Context) -> asyncio.Event | None:
-    """Set once the client cannot read the answer any more; the older era over HTTP does not cancel a call by itself."""
+    """Return the event that the client is gone; older protocol versions over HTTP do not cancel the call."""
     return None if context.request is None else context.request.scope.get(GONE)
 
 
 def _is_traced() -> bool:
-    """Whether this program has been given somewhere to send its traces."""
+    """True if this program exports traces."""
     return not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
 
 
-def build(desk: Desk) -> Server[None]:
-    """The SDK's server in front of the desk, which is closed with it."""
+def build(handlers: Handlers) -> Server[None]:
+    """Return the SDK's server for these handlers, which are closed with it."""
 
     @asynccontextmanager
     async def lifespan(_: Server[None]) -> AsyncIterator[None]:
         try:
-            async with desk.notices.watched():
+            async with handlers.notices.watched():
                 yield
         finally:
-            await desk.aclose()
+            await handlers.aclose()
 
     server = Server(
         NAME,
@@ -231,23 +231,23 @@ def build(desk: Desk) -> Server[None]:
         title="nacre shell",
         instructions=INSTRUCTIONS,
         lifespan=lifespan,
-        get_tool_input_schema=desk.input_schema,
+        get_tool_input_schema=handlers.input_schema,
         cache_hints=CACHE_HINTS,
-        on_subscriptions_listen=ListenHandler(desk.notices.bus),
+        on_subscriptions_listen=ListenHandler(handlers.notices.bus),
     )
     if not _is_traced():
-        # The SDK's span around every request; it is a quarter of a millisecond for nobody.
+        # The SDK's span around every request costs 0.25 ms.
         server.middleware.clear()
     server.extensions[tasks.EXTENSION] = {}
     server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=NAME))
-    server.add_request_handler("tools/list", PaginatedRequestParams, desk.list_tools)
-    server.add_request_handler("tools/call", CallToolRequestParams, desk.call_tool)
-    server.add_request_handler("resources/list", PaginatedRequestParams, desk.list_resources)
-    server.add_request_handler("resources/templates/list", PaginatedRequestParams, desk.list_templates)
-    server.add_request_handler("resources/read", ReadResourceRequestParams, desk.read_resource)
-    server.add_request_handler("resources/subscribe", SubscribeRequestParams, desk.subscribe)
-    server.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, desk.unsubscribe)
-    server.add_request_handler("tasks/get", tasks.TaskParams, desk.get_task)
-    server.add_request_handler("tasks/update", tasks.TaskUpdateParams, desk.update_task)
-    server.add_request_handler("tasks/cancel", tasks.TaskParams, desk.cancel_task)
+    server.add_request_handler("tools/list", PaginatedRequestParams, handlers.list_tools)
+    server.add_request_handler("tools/call", CallToolRequestParams, handlers.call_tool)
+    server.add_request_handler("resources/list", PaginatedRequestParams, handlers.list_resources)
+    server.add_request_handler("resources/templates/list", PaginatedRequestParams, handlers.list_templates)
+    server.add_request_handler("resources/read", ReadResourceRequestParams, handlers.read_resource)
+    server.add_request_handler("resources/subscribe", SubscribeRequestParams, handlers.subscribe)
+    server.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, handlers.unsubscribe)
+    server.add_request_handler("tasks/get", tasks.TaskParams, handlers.get_task)
+    server.add_request_handler("tasks/update", tasks.TaskUpdateParams, handlers.update_task)
+    server.add_request_handler("tasks/cancel", tasks.TaskParams, handlers.cancel_task)
     return server

@@ -1,8 +1,8 @@
-"""Serves many clients over streamable HTTP, and lets nobody else in.
+"""Serves many clients over streamable HTTP, and refuses all others.
 
-A bearer token is required unless only this machine can connect. Host and Origin are checked, so that a page in a
-browser here cannot reach the server under a name of its own. A client that went away ends its calls: one that closed
-its connection at once, one whose machine or network is gone when the kernel gives up on it.
+A bearer token is required unless only this machine can connect. Host and Origin are checked, so that a page in a local
+browser cannot reach the server by DNS rebinding. The calls of a lost client end: at once if it closed its connection,
+and when the kernel detects it if its machine or network is gone.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from nacre.errors import ConfigError, InvalidRequestError
 from nacre.mcp.handlers import GONE, SESSION_HEADER, connection_session
 
 PATH = "/mcp"
-# How long a client that answers nothing, not even the kernel's own questions, is believed to be there.
+# A client that does not even answer TCP keepalives for this long counts as lost.
 LEASE_SECONDS = 30
 LONGEST_LEASE_SECONDS = 3600
-# How long a request may take to arrive: its headers, and then its body. A client sends both at once.
+# The longest time for the headers of a request to arrive, and then for its body. A client sends both at once.
 HEADER_SECONDS = 10.0
 BODY_SECONDS = 30.0
 
@@ -38,7 +38,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 def address_of(text: str) -> tuple[str, int]:
-    """Host and port of HOST:PORT; raises InvalidRequestError."""
+    """Split HOST:PORT; raises InvalidRequestError."""
     host, _, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
@@ -47,10 +47,10 @@ def address_of(text: str) -> tuple[str, int]:
 
 
 def listen(host: str, port: int, *, token: str | None, lease: int = LEASE_SECONDS) -> socket.socket:
-    """A listening socket; refuses to be open to others without a token.
+    """Return a listening socket; an address that other machines can reach requires a token.
 
     Raises:
-        ConfigError: others could connect and there is no token, the address cannot be had, or the lease is no lease.
+        ConfigError: other machines could connect without a token, the address is not available, or the lease is wrong.
     """
     if not 1 <= lease <= LONGEST_LEASE_SECONDS:
         raise ConfigError(f"--lease must be from 1 to {LONGEST_LEASE_SECONDS} seconds, got {lease}", key="lease")
@@ -75,9 +75,9 @@ def listen(host: str, port: int, *, token: str | None, lease: int = LEASE_SECOND
 
 
 def _set_lease(listener: socket.socket, seconds: int) -> None:
-    """Let the kernel find out about clients that are gone without a word; connections inherit it."""
+    """Let the kernel detect lost clients; connections inherit these options."""
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    # Not every system has all of them; the system's own patience is then the lease.
+    # Not every system has all of them; then the default of the system applies.
     for name, value in (
         ("TCP_KEEPIDLE", max(1, seconds // 3)),
         ("TCP_KEEPINTVL", max(1, seconds // 6)),
@@ -94,7 +94,7 @@ def url_of(listener: socket.socket) -> str:
 
 
 def guard_of(host: str, more: Collection[str]) -> TransportSecuritySettings:
-    """The names under which the server may be spoken to, and the pages that may."""
+    """Return the host names and origins that requests may have."""
     names = dict.fromkeys(["127.0.0.1", "localhost", "::1", host, socket.gethostname(), *more])
     spelled = [f"[{name}]" if ":" in name else name for name in names]
     return TransportSecuritySettings(
@@ -117,7 +117,7 @@ async def serve_http(
     hosts: Collection[str] = (),
     on_end: Callable[[str], Awaitable[None]],
 ) -> None:
-    """Serve until cancelled; then no call is left. `on_end` is told of each session whose client ends it."""
+    """Serve until cancelled, and then end all calls. `on_end` is called with each session that a client ends."""
     app = server.streamable_http_app(streamable_http_path=PATH, transport_security=guard_of(host, hosts))
     config = uvicorn.Config(
         Gate(Attendance(app, on_end), token),
@@ -127,7 +127,7 @@ async def serve_http(
         ws="none",
         http=_Protocol,
         server_header=False,
-        # Whoever ends the server does not wait for its clients.
+        # The end of the server does not wait for clients.
         timeout_graceful_shutdown=0,
     )
     web = _Web(config)
@@ -137,29 +137,29 @@ async def serve_http(
     except asyncio.CancelledError:
         web.should_exit = True
         await asyncio.wait([serving])
-        await web.let_go()
+        await web.drain()
         raise
     serving.result()
 
 
 class _Web(uvicorn.Server):
-    async def let_go(self) -> None:
-        """Wait for the calls that were cancelled, and leave no connection half closed."""
+    async def drain(self) -> None:
+        """Wait for cancelled calls, and close all connections."""
         if self.server_state.tasks:
             await asyncio.wait(self.server_state.tasks)
         for connection in list(self.server_state.connections):
             connection.transport.abort()
-        # A closed transport gives its descriptor back in the next turn of the loop.
+        # A closed transport releases its descriptor in the next iteration of the loop.
         await asyncio.sleep(0)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Signals are for the program that serves, which cancels us."""
+        """Leave signals to the command line, which cancels the server."""
         yield
 
 
 class Gate:
-    """Lets in who has the token, whatever they ask for."""
+    """Admits requests with the token."""
 
     def __init__(self, app: App, token: str | None) -> None:
         self._app = app
@@ -186,7 +186,7 @@ def _is_welcome(scope: Scope, token: bytes) -> bool:
 
 
 class Attendance:
-    """Knows of each request whether anybody is still there to read its answer."""
+    """Tracks for each request whether its client can still read the answer."""
 
     def __init__(self, app: App, on_end: Callable[[str], Awaitable[None]]) -> None:
         self._app = app
@@ -206,7 +206,7 @@ class Attendance:
             await self._app(scope, receive if scope["type"] != "http" else _timely(receive), answer)
         finally:
             gone.set()
-            # A DELETE that was refused (another page's, an unknown session's) ends nothing.
+            # A refused DELETE (wrong origin, unknown session) ends no session.
             if scope.get("method") == "DELETE" and 200 <= status < 300:
                 for name, value in scope["headers"]:
                     if name == SESSION_HEADER.encode():
@@ -214,7 +214,7 @@ class Attendance:
 
 
 def _timely(receive: Receive) -> Receive:
-    """The same, with a time limit for the body of a request; one that takes longer is a client that is gone."""
+    """Limit the time for the body of a request; a slower client counts as gone."""
     end = asyncio.get_running_loop().time() + BODY_SECONDS
     whole = False
 
@@ -235,9 +235,9 @@ def _timely(receive: Receive) -> Receive:
 
 
 class _Protocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
-    """HTTP, with a time limit for the headers of a request, before anything of it is looked at.
+    """HTTP with a time limit for the headers of a request.
 
-    The same limit holds for what a client sends behind an answer that did not want the body.
+    The same limit applies to bytes that follow an answer which did not read the body.
     """
 
     _limit: asyncio.TimerHandle | None = None

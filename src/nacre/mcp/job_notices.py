@@ -1,7 +1,7 @@
-"""Tells clients that a job has ended: those that watch its address at once, and its model with the next result.
+"""Reports ended jobs: to subscribed clients at once, and to the model with the next result.
 
-A protocol of requests has no other way to a model. A job's notice goes to the session that started the job; one that
-nobody here started goes to whoever calls first.
+The protocol has no other way to reach a model. A notice goes to the session that started the job; the notice of a job
+that no session here started goes to the next call of any session.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from nacre.mcp.answer import JOB
 from nacre.mcp.toolbox import Session
 from nacre.tool import Tool
 
-# Of a session whose client never calls again; the jobs themselves stay where they are.
+# Notices kept for a session whose client may never call again; the jobs stay on disk.
 MOST_WAITING = 100
 MOST_OWNERS = MOST_WATCHED = 1_000
 
@@ -32,10 +32,12 @@ class _Told:
 
 
 class Notices:
+    """Collects the notices of ended jobs for each session."""
+
     def __init__(self, tool: Tool) -> None:
         self._tool = tool
         self.bus = InMemorySubscriptionBus()
-        # Job → whose it is; a task is its client's to ask about.
+        # Job → its session. The client asks for the state of a task itself.
         self._owners: OrderedDict[str, Session] = OrderedDict()
         self._tasks: set[str] = set()
         self._waiting: OrderedDict[Session, deque[_Told]] = OrderedDict()
@@ -43,7 +45,7 @@ class Notices:
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[None]:
-        """Follow the jobs meanwhile."""
+        """Follow the jobs inside the context."""
         following = asyncio.create_task(self._follow())
         try:
             yield
@@ -63,7 +65,7 @@ class Notices:
     async def _tell(self, uri: str) -> None:
         await self.bus.publish(ResourceUpdated(uri=uri))
         await self.bus.publish(ResourcesListChanged())
-        # A job ends once; a connection that is closed by now drops what it is told.
+        # A job ends once; a closed connection drops the message.
         for session in self._watchers.pop(uri, []):
             await session.send_resource_updated(uri)
 
@@ -73,7 +75,7 @@ class Notices:
             self._waiting.popitem(last=False)
 
     def own(self, job_id: str, session: Session) -> None:
-        """Remember whose job it is."""
+        """Record the session that started a job."""
         ended = self._unclaimed(job_id)
         if ended is not None:
             self._keep(ended, session)
@@ -83,12 +85,12 @@ class Notices:
             self._owners.popitem(last=False)
 
     def give_as_task(self, job_id: str) -> None:
-        """The client asks for the result of this one itself."""
+        """Record that the client asks for the result of this job itself."""
         if self._unclaimed(job_id) is None:
             self._tasks.add(job_id)
 
     def _unclaimed(self, job_id: str) -> _Told | None:
-        """What was noticed of a job before it was known whose it is, and is not told to anybody else then."""
+        """Remove and return the notice of a job that ended before its session was recorded."""
         waiting = self._waiting.get(None, deque())
         for told in waiting:
             if told.job_id == job_id:
@@ -97,18 +99,18 @@ class Notices:
         return None
 
     def take(self, session: Session) -> list[str]:
-        """What is to be told to a session now."""
+        """Remove and return the notices for a session."""
         told = [*self._waiting.pop(session, ())]
         if session is not None:
             told += self._waiting.pop(None, ())
         return [one.text for one in told]
 
     def forget(self, session: Session) -> None:
-        """A session that has ended is told nothing any more."""
+        """Drop the notices of an ended session."""
         self._waiting.pop(session, None)
 
     def watch(self, uri: str, session: ServerSession) -> None:
-        """Tell a connection when this changes; the oldest of too many wishes is forgotten."""
+        """Subscribe a connection; the oldest subscription beyond the limit is dropped."""
         self.unwatch(uri, session)
         self._watchers.setdefault(uri, []).append(session)
         if len(self._watchers) > MOST_WATCHED:
@@ -121,5 +123,5 @@ class Notices:
 
 
 def _same_connection(one: ServerSession, other: ServerSession) -> bool:
-    # Each request has a session object of its own; the client's parameters are its connection's.
+    # Each request has its own session object, but the client parameters belong to the connection.
     return one.client_params is other.client_params

@@ -1,7 +1,7 @@
-"""Kept outputs and jobs as resources: `artifact://ID` and `job://ID`, a window at a time.
+"""Kept outputs and jobs as resources: `artifact://ID` and `job://ID`, one window at a time.
 
-Windows that follow each other by `nextOffset` show every byte of an output once. An address is a number or a job's id
-and nothing else, so it cannot lead anywhere but to what this nacre keeps.
+Consecutive windows, by `nextOffset`, show every byte of an output once. An address holds only a number or a job id, so
+it cannot reach other files.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nacre.jobs.output_file import JobFile
 from nacre.jobs.status import details_of, headline
 from nacre.mcp.answer import ARTIFACT, COMPLETE, JOB
 
-# What one page of the list holds.
+# Entries per page of the list.
 PAGE = 100
 
 TEXT, FACTS = "text/plain", "application/json"
@@ -43,7 +43,7 @@ TEMPLATES = [
 
 
 def listed(engine: Engine, jobs: Sequence[Job], cursor: str | None) -> dict[str, Any]:
-    """A page of everything that can be read, newest first, of these jobs; raises InvalidRequestError."""
+    """Return a page of these jobs and all artifacts, newest first; raises InvalidRequestError."""
     if cursor is not None and not (cursor.isascii() and cursor.isdigit()):
         raise InvalidRequestError(f"cursor {cursor!r} is not one of ours", field="cursor")
     start = int(cursor or 0)
@@ -70,10 +70,10 @@ def _job_entry(job: Any) -> dict[str, Any]:
 
 
 def read(engine: Engine, uri: str) -> dict[str, Any]:
-    """The contents at an address.
+    """Return the contents at an address.
 
     Raises:
-        InvalidRequestError: it is no address of ours.
+        InvalidRequestError: the address is wrong.
         UnknownArtifactError: there is no such artifact.
         UnknownJobError: there is no such job.
     """
@@ -91,10 +91,10 @@ def _contents(*contents: dict[str, Any]) -> dict[str, Any]:
 
 
 def _window_of(query: str, uri: str) -> Mapping[str, int]:
-    """Offset and limit, as far as they are given."""
+    """Return the offset and limit that the query gives."""
     found: dict[str, int] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
-        # As long as the size of any file.
+        # No file size has more digits.
         if name not in ("offset", "limit") or not (value.isascii() and value.isdigit()) or len(value) > 19:
             raise InvalidRequestError(f"{uri!r}: {name}={value!r} must be offset or limit, a number", field="uri")
         found[name] = int(value)

@@ -1,8 +1,8 @@
 """Serves one client on stdin and stdout, as lines of JSON.
 
-The two descriptors are moved away before anything is started: a command, or a stray print, finds /dev/null and stderr
-in their place. The event loop reads and writes them itself; handing each line to a thread and back, as the SDK's own
-transport does, would cost more than the command.
+The two descriptors are moved before anything starts: a command or a stray print finds /dev/null and stderr in their
+place. The event loop reads and writes them itself, because the SDK's transport hands each line to a thread, which costs
+more than a command.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from mcp.types.jsonrpc import INVALID_REQUEST
 from pydantic import ValidationError
 
 READ_BYTES = 256 * 1024
-# The SDK's own limit for a request over HTTP; a line without an end would fill the memory.
+# The SDK's limit for a request over HTTP; a line without an end would fill the memory.
 MOST_LINE_BYTES = 4 * 1024 * 1024
-# An answer has its text twice, and escapes in both.
+# An answer has its text twice, with escapes in both.
 PIPE_BYTES = 256 * 1024
 # Above the numbers that scripts use.
 LEAST_FD = 10
@@ -35,21 +35,21 @@ LEAST_FD = 10
 async def serve_stdio(server: Server[None]) -> None:
     """Serve until the client closes our stdin, or stops reading our stdout."""
     with claimed() as (source, sink):
-        frames = Frames(sink)
-        lines = Lines(source, frames.refuse)
-        lines.open()
-        # A client that reads no answer gets no command run: that it stops reading is the end, as the end of stdin is.
-        frames.open(lines.close)
+        writer = MessageWriter(sink)
+        reader = MessageReader(source, writer.refuse)
+        reader.open()
+        # A closed stdout ends the server, as a closed stdin does: no command runs if its answer cannot be read.
+        writer.open(reader.close)
         try:
-            await server.run(lines, frames, server.create_initialization_options())
+            await server.run(reader, writer, server.create_initialization_options())
         finally:
-            frames.close()
-            lines.close()
+            writer.close()
+            reader.close()
 
 
 @contextmanager
 def claimed() -> Iterator[tuple[int, int]]:
-    """Private copies of stdin and stdout, which nothing that we start can reach."""
+    """Yield private copies of stdin and stdout, which no child process can reach."""
     source = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, LEAST_FD)
     sink = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, LEAST_FD)
     sys.stdout.flush()
@@ -58,7 +58,7 @@ def claimed() -> Iterator[tuple[int, int]]:
     os.dup2(2, 1)
     os.close(nowhere)
     blocking = os.get_blocking(sink)
-    # Only a pipe or a socket has an end of its own: a terminal's mode is shared with whoever started us.
+    # Only for a pipe or a socket: the mode of a terminal is shared with the parent process.
     if stat.S_ISFIFO(mode := os.fstat(sink).st_mode) or stat.S_ISSOCK(mode):
         os.set_blocking(sink, False)
     try:
@@ -71,8 +71,8 @@ def claimed() -> Iterator[tuple[int, int]]:
         os.close(sink)
 
 
-class Lines:
-    """What the client sends, message by message; ends with its end of the pipe."""
+class MessageReader:
+    """The messages of the client, until it closes its end of the pipe."""
 
     def __init__(self, fd: int, refuse: Callable[[int, str], None]) -> None:
         self._fd = fd
@@ -89,7 +89,7 @@ class Lines:
         try:
             loop.add_reader(self._fd, self._read)
         except PermissionError:
-            # A file is always ready, which epoll has no word for.
+            # epoll does not support regular files, which are always ready.
             while not self._ended:
                 self._read()
             return
@@ -108,7 +108,7 @@ class Lines:
         except BlockingIOError:
             return
         except OSError:
-            # A client that is gone may leave an error behind instead of an end.
+            # A lost client may cause an error instead of an end of file.
             data = b""
         if not data:
             self.close()
@@ -127,7 +127,7 @@ class Lines:
 
     def _take(self, line: bytes) -> None:
         if self._skipping:
-            # The end of a line that was refused already.
+            # The rest of a line that was refused.
             self._skipping = False
             return
         if not line.strip():
@@ -165,10 +165,10 @@ class Lines:
         self.close()
 
 
-class Frames:
-    """What the client gets, one whole line after the other.
+class MessageWriter:
+    """Sends messages to the client as whole lines.
 
-    A frame that was begun is finished, whoever stops waiting for it: half a line would spoil all that follow.
+    A line that was begun is finished even if its sender is cancelled: half a line would corrupt all later ones.
     """
 
     def __init__(self, fd: int) -> None:
@@ -182,15 +182,15 @@ class Frames:
         self._watching = False
 
     def open(self, on_gone: Callable[[], None]) -> None:
-        """Call back when the client has closed its end, also while nothing is written."""
+        """Call `on_gone` when the client closes its end, also while nothing is written."""
         self._on_gone = on_gone
-        # The writing end of a pipe is readable only with an error: nobody reads it. A socket has its end in stdin.
+        # The writing end of a pipe becomes readable only when its reader is gone. A socket reports that on stdin.
         if stat.S_ISFIFO(os.fstat(self._fd).st_mode):
             self._watching = True
             asyncio.get_running_loop().add_reader(self._fd, self._lose)
 
     def close(self) -> None:
-        """Stop watching; the descriptor is given back by the caller that claimed it."""
+        """Stop watching; `claimed` closes the descriptor."""
         if self._watching:
             self._watching = False
             asyncio.get_running_loop().remove_reader(self._fd)
@@ -205,14 +205,14 @@ class Frames:
             self._on_gone()
 
     async def send(self, item: SessionMessage) -> None:
-        """Write a message; a client that does not read is waited for."""
+        """Write a message, and wait until the client has read it."""
         self._put(item)
         if self._pending:
             self._room.clear()
             await self._room.wait()
 
     def refuse(self, code: int, reason: str) -> None:
-        """Tell the client of a line that is no message."""
+        """Answer a line that is not a message."""
         self._put(SessionMessage(JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=code, message=reason))))
 
     def _put(self, item: SessionMessage) -> None:
@@ -233,7 +233,7 @@ class Frames:
                     asyncio.get_running_loop().add_writer(self._fd, self._flush)
                 return
             except OSError:
-                # Nobody reads any more: what is still said is lost.
+                # The reader is gone: later messages are lost.
                 self._lose()
                 return
             if written == len(self._pending[0]):
@@ -244,14 +244,14 @@ class Frames:
         self._room.set()
 
     def _widen(self) -> bool:
-        """Make room for a whole answer, once: a client that reads it in pieces wakes us for each of them."""
+        """Enlarge the pipe once for a whole answer, to avoid a wakeup for each piece that the client reads."""
         if self._wide:
             return False
         self._wide = True
         try:
             fcntl.fcntl(self._fd, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         except (AttributeError, OSError):
-            # Not a pipe, not Linux, or the user has no more of them; it is slower and nothing else.
+            # Not a pipe, not Linux, or over the limit of the user: writing is only slower.
             return False
         return True
 
@@ -261,7 +261,7 @@ class Frames:
             asyncio.get_running_loop().remove_writer(self._fd)
 
     async def aclose(self) -> None:
-        """The descriptor itself is given back by whoever claimed it."""
+        """Stop waiting for room; `claimed` closes the descriptor."""
         self._stop_waiting()
 
     async def __aenter__(self) -> Self:

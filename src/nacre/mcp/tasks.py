@@ -1,8 +1,8 @@
-"""The tasks extension: a call that outlives its window is answered with a task, which is our durable job.
+"""The tasks extension: a call that outlives its window is answered with a task, backed by a durable job.
 
-The client then asks for the result instead of the model. Only a client that declares the extension is given tasks, and
-only for a call that became a job by itself: a model that asked for a job is told of it at once. The record on disk is
-all there is to a task, so it can be asked for after a restart of the server, too.
+The client, not the model, then asks for the result. Only a client that declares the extension gets tasks, and only for
+a call that became a job by itself; a model that asked for a job gets its id at once. A task is the record of its job on
+disk, so it survives a restart of the server.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from nacre.mcp.answer import COMPLETE, job_of, result_of
 
 EXTENSION = "io.modelcontextprotocol/tasks"
 NAME_HEADER = "mcp-name"
-# A job's end is on disk at once; a client that asks this often is soon enough.
+# The end of a job is on disk at once, so polling this often is enough.
 POLL_MS = 1_000
 MARK_CHARACTERS = 16
 
@@ -41,17 +41,19 @@ Context = ServerRequestContext[Any, Any]
 
 
 class TaskParams(RequestParams):
-    """Of `tasks/get` and `tasks/cancel`."""
+    """Parameters of `tasks/get` and `tasks/cancel`."""
 
     task_id: str
 
 
 class TaskUpdateParams(TaskParams):
+    """Parameters of `tasks/update`."""
+
     input_responses: dict[str, Any] | None = None
 
 
 def is_declared(context: Context) -> bool:
-    """Whether this request's client can be answered with a task."""
+    """True if the client of this request supports tasks."""
     capabilities = context.session.client_capabilities
     return (
         context.protocol_version in MODERN_PROTOCOL_VERSIONS
@@ -71,7 +73,7 @@ def require(context: Context) -> None:
 
 
 def kept_by_itself(arguments: Mapping[str, Any], reply: Reply) -> str | None:
-    """The job that a call became without being asked to, and which runs on."""
+    """Return the running job that a call became without being asked to."""
     kept = reply.details.get("async")
     if "outputFile" not in reply.details or not isinstance(kept, Mapping) or kept.get("state") != "running":
         return None
@@ -79,15 +81,15 @@ def kept_by_itself(arguments: Mapping[str, Any], reply: Reply) -> str | None:
 
 
 def created(job: Job, *, hours: float) -> dict[str, Any]:
-    """The answer to a call that goes on as a task."""
+    """Answer a call that goes on as a task."""
     return {"resultType": "task", **_task(job, hours=hours)}
 
 
 def current(job: Job, *, hours: float, version: str) -> dict[str, Any]:
-    """How a task stands: with the call's result when it has ended."""
+    """Return the state of a task, with the result of the call if it has ended."""
     task = {"resultType": COMPLETE, **_task(job, hours=hours)}
     if task["status"] == "completed":
-        # Who is given the result is not told of the end as well.
+        # The result replaces the notice about the end.
         claim(job)
         reply = Reply(text=text_of(job), is_error=status_of(job) != "completed", details=details_of(job))
         task["result"] = result_of(reply, version=version)
@@ -97,10 +99,10 @@ def current(job: Job, *, hours: float, version: str) -> dict[str, Any]:
 
 
 def find(table: JobTable, task_id: str, context: Context) -> Job:
-    """The job behind a task; the client must know its whole name.
+    """Return the job of a task; the client must know its whole id.
 
     Raises:
-        MCPError: there is none, the client did not declare the extension, or a header says something else.
+        MCPError: there is no such task, the extension is not declared, or a header contradicts the id.
     """
     require(context)
     named = None if context.request is None else context.request.headers.get(NAME_HEADER)
@@ -118,7 +120,7 @@ def find(table: JobTable, task_id: str, context: Context) -> Job:
 
 
 def id_of(job: Job) -> str:
-    """The task's name: the job's, and a mark that is not guessed and not used again with another job of that name."""
+    """Return the id of a task: the job id and a mark that cannot be guessed and is unique to this job."""
     facts = "\0".join(str(job.record.get(name)) for name in ("id", "startedAt", "pid", "pidStart", "bootId"))
     return f"{job.id}-{hashlib.sha256(facts.encode()).hexdigest()[:MARK_CHARACTERS]}"
 
@@ -131,14 +133,14 @@ def _task(job: Job, *, hours: float) -> dict[str, Any]:
         "statusMessage": headline(job),
         "createdAt": _time(started),
         "lastUpdatedAt": _time(job.record.get("endedAt") or started),
-        # From its creation; a job is kept as long after its end.
+        # Counted from its creation; the job is kept this long after its end.
         "ttlMs": max(1, round(hours * 3_600_000)),
         "pollIntervalMs": POLL_MS,
     }
 
 
 def _status(job: Job) -> str:
-    """A command that failed was still run to its end; only what we cannot answer for has failed as a task."""
+    """Return the task status; a failed command completes its task, only a lost job fails it."""
     if job.running:
         return "working"
     if job.state == "stopped":

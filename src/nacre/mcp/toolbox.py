@@ -1,4 +1,4 @@
-"""The tools of one server: a shell for each session of its clients, and the companions that all of them share."""
+"""The tools of one server: a shell per session of its clients, and companions that all sessions share."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from nacre.guard.approval import Approver
 from nacre.mcp.catalogue import describe, offered_by
 from nacre.tool import Tool
 
-# Of clients that left without a word; what a forgotten one held ends when it has been idle for long.
+# Clients may leave without notice; the shell of a dropped session ends after its idle time.
 MOST_SESSIONS = 1_000
 
 Session = str | None
-"""None is a request that belongs to no session."""
+"""None is a request without a session."""
 
 NAMED = "named:"
 
 
 class Toolbox:
-    """Makes a shell when its session first calls, and keeps it until the session or the server ends."""
+    """Makes a shell at the first call of its session, and keeps it until the session or the server ends."""
 
     def __init__(self, contract: str, *, tools: Collection[str] = (), approver: Approver | None = None) -> None:
         self._contract = contract
         self._others = tools
         self._approver = approver
-        # It runs the commands of those without a session, each in a bash of its own.
+        # For calls without a session, each of which gets its own bash.
         settings = self._tool(contract).engine.settings
         self.shell = self._tool(
             contract, settings=replace(settings, sessions=replace(settings.sessions, persist=False))
@@ -47,11 +47,11 @@ class Toolbox:
         return Tool(contract, approver=self._approver, tools=self._others, **options)
 
     def described(self, session: Session) -> dict[str, dict[str, Any]]:
-        """The tools as they are offered to a session, by name."""
+        """Return the descriptions of the tools for a session, by name."""
         return self._described[session is not None]
 
     def find(self, name: str, session: Session) -> Tool | None:
-        """The tool of that name."""
+        """Return the tool with that name."""
         if name not in self.described(session):
             return None
         if name in self._companions:
@@ -59,7 +59,7 @@ class Toolbox:
         if session is None:
             return self.shell
         if session not in self._shells:
-            # A name is shared by all who know it; a connection's shell is nobody else's.
+            # Named sessions are shared; the shell of a connection is private.
             name_given = session.removeprefix(NAMED) if session.startswith(NAMED) else None
             self._shells[session] = self._tool(self._contract, session=name_given)
             if len(self._shells) > MOST_SESSIONS:
@@ -68,7 +68,7 @@ class Toolbox:
         return self._shells[session]
 
     async def end(self, session: str) -> None:
-        """Give back what a session holds."""
+        """Release the resources of a session."""
         tool = self._shells.pop(session, None)
         if tool is not None:
             await tool.aclose()
