@@ -1,6 +1,6 @@
-"""The command line: one verb a file, each decodes, calls the library once and prints.
+"""The command line: one verb per file; each decodes its arguments, calls the library once and prints.
 
-stdout carries the result, stderr everything else. A verb's module is imported only when that verb is asked for.
+stdout carries the result, stderr everything else. The module of a verb is imported only for that verb.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-# Verb → what it does, in the words of --help. The module is `verb_NAME`.
+# Verb → its line in --help. The module is `verb_NAME`.
 VERBS = {
     "run": "run a command, stream its output, exit with its code",
     "call": "make one tool call and print the tool's answer",
@@ -41,7 +41,7 @@ examples:
 
 
 def summary() -> str:
-    """The first page of help."""
+    """Return the first page of help."""
     return _SUMMARY.format(verbs="\n".join(f"  {name:<10} {text}" for name, text in VERBS.items()))
 
 
@@ -56,6 +56,7 @@ def _print(text: str) -> int:
 
 
 def main(argv: list[str] | None = None) -> int:
+    """Run the command line; return its exit code."""
     try:
         os.getcwd()
     except FileNotFoundError:

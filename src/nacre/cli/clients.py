@@ -1,4 +1,4 @@
-"""The programs that nacre can be plugged into: where each keeps its MCP servers, and how it writes one down. Pure."""
+"""The programs that can use nacre over MCP: their configuration files and the entry for a server. Pure."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ Scope = Literal["user", "project"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
+    """A program with a list of MCP servers."""
+
     title: str
     key: str
-    """Under which its file lists servers."""
+    """The key of the servers in its file."""
     project: str
     """Its file in a project."""
     afterwards: str
-    """What makes it take notice."""
+    """How its user makes it read the file."""
     names_transport: bool = True
-    """Whether an entry says that it is spoken to over stdin and stdout."""
+    """Whether an entry names its transport, stdio."""
 
 
 CLIENTS = {
@@ -53,7 +55,7 @@ CLIENTS = {
 
 
 def file_of(name: str, scope: Scope, *, home: Path, cwd: Path, environ: Mapping[str, str], platform: str) -> Path:
-    """The file of a client; `platform` is `sys.platform`."""
+    """Return the file of a client; `platform` is `sys.platform`."""
     if scope == "project":
         return cwd / CLIENTS[name].project
     config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
@@ -66,11 +68,11 @@ def file_of(name: str, scope: Scope, *, home: Path, cwd: Path, environ: Mapping[
             applications = home / "Library" / "Application Support" if platform == "darwin" else config
             return applications / "Code" / "User" / "mcp.json"
         case _:
-            # Zed keeps to ~/.config on macOS too, whatever the variable says there.
+            # On macOS, Zed uses ~/.config and ignores the variable.
             return (home / ".config" if platform == "darwin" else config) / "zed" / "settings.json"
 
 
 def entry_of(name: str, argv: Sequence[str]) -> dict[str, Any]:
-    """A server that is started with `argv`, as the client writes it down."""
+    """Return the entry of a server that is started with `argv`, in the form of the client."""
     entry = {"command": argv[0], "args": list(argv[1:])}
     return {"type": "stdio", **entry} if CLIENTS[name].names_transport else entry

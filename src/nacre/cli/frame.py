@@ -1,4 +1,4 @@
-"""What every verb has around it: from its words to its exit code, with nacre's own failures as one line on stderr."""
+"""Runs a verb: from its arguments to its exit code. A failure of nacre is one line on stderr."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from collections.abc import Callable
 from nacre.errors import DeniedError, NacreError, RequestError
 from nacre.warden.privacy import become_unreadable
 
-# Exit codes of nacre itself, as far from a command's own as the shell's conventions allow.
+# Exit codes of nacre; 125 and 126 are unlikely to be those of a command.
 USAGE, OUR_FAILURE, DENIED = 2, 125, 126
-# What a shell reports for a program that a signal ended.
+# The exit codes that a shell reports for SIGINT and SIGPIPE.
 INTERRUPTED, BROKEN_PIPE = 128 + 2, 128 + 13
 
 # The verbs that run commands.
@@ -20,12 +20,12 @@ STARTS_COMMANDS = ("run", "call", "rpc", "mcp")
 
 
 def usage_code(verb: str) -> int:
-    """The exit code for words that a verb does not understand; of `nacre run` not to be taken for its command's."""
+    """Return the exit code for wrong arguments; that of `nacre run` must differ from its command's."""
     return OUR_FAILURE if verb == "run" else USAGE
 
 
 def dispatch(verb: str, arguments: list[str]) -> int:
-    """Run a verb; its exit code."""
+    """Run a verb; return its exit code."""
 
     def work() -> int:
         if verb in STARTS_COMMANDS and not {"-h", "--help"} & set(arguments):
@@ -51,18 +51,18 @@ def _start_warden() -> None:
 
 
 def guarded(work: Callable[[], int], *, on_request_error: int = USAGE) -> int:
-    """Do the work of a command line; what goes wrong is one line on stderr and an exit code."""
+    """Run `work` and return its exit code; a failure is one line on stderr and an exit code."""
     _open_closed_streams()
     try:
         try:
             code = work()
         except SystemExit as end:
-            # From --help and from a signal; what was printed before is not written yet.
+            # From --help or from a signal; stdout is not flushed yet.
             code = int(end.code or 0)
         sys.stdout.flush()
         return code
     except BrokenPipeError:
-        # The reader of our output has had enough; there is no other to tell.
+        # The reader has closed our stdout.
         _discard_stdout()
         return BROKEN_PIPE
     except KeyboardInterrupt:
@@ -84,12 +84,12 @@ def guarded(work: Callable[[], int], *, on_request_error: int = USAGE) -> int:
 
 
 def complain(message: str) -> None:
-    """Say what is wrong on stderr; where that cannot be written, the exit code says it alone."""
+    """Write a problem to stderr."""
     say(f"nacre: {message}")
 
 
 def say(line: str) -> None:
-    """Write a line beside the result; one that cannot be written changes no exit code."""
+    """Write a line to stderr; a failure to write it changes no exit code."""
     try:
         print(line, file=sys.stderr, flush=True)
     except OSError:
@@ -97,7 +97,7 @@ def say(line: str) -> None:
 
 
 def _discard_stdout() -> None:
-    """Let what cannot be written go nowhere, or the interpreter would try again at its end and complain."""
+    """Discard unwritable output, or the interpreter would try to write it at exit and print an error."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -105,7 +105,7 @@ def _discard_stdout() -> None:
 
 
 def _open_closed_streams() -> None:
-    """Give a standard stream that the caller closed to /dev/null; else the next file opened would take its number."""
+    """Open a standard stream that the caller closed as /dev/null; else the next open file would take its number."""
     for fd, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(fd)

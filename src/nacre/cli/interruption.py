@@ -1,7 +1,7 @@
-"""What ends a verb before its command has ended: a signal, or a reader that went away.
+"""Ends a verb early, on a signal or when the reader of stdout is gone.
 
-The command is ended with everything it started, and only then the verb. A handler of the event loop alone would not
-do: the loop stands still while it writes to a pipe that nobody reads.
+The command and everything it started end first, then the verb. A signal handler of the event loop is not enough: the
+loop is blocked while it writes to a full pipe.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any, TypeVar
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-# What a shell reports for a program that signal n ended.
+# A shell reports 128 + n for a program that signal n ended.
 SIGNAL_BASE = 128
 STREAMS = {1: "stdout", 2: "stderr"}
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class _UnblockedError(Exception):
-    """Raised out of a write that would never return."""
+    """Interrupts a write that would never return."""
 
 
 class Interruption:
@@ -36,11 +36,11 @@ class Interruption:
         self._before: dict[signal.Signals, Any] = {}
 
     def take_signals(self) -> None:
-        """Take them before the loop begins, or asyncio takes SIGINT for itself and spends milliseconds on that."""
+        """Install the handlers before the event loop starts, or asyncio installs its own for SIGINT."""
         self._before = {number: signal.signal(number, self._signalled) for number in SIGNALS}
 
     async def guard(self, work: Coroutine[Any, Any, T]) -> T:
-        """Await the work; what interrupts it is raised once the work has been cancelled and has cleaned up."""
+        """Await the work; an interruption cancels it and is raised when the work has cleaned up."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
 
@@ -56,7 +56,7 @@ class Interruption:
                 raise self._cause
             result = await work
             if self._cause is not None:
-                # A short command can end before the cancellation reaches it; what it wrote is lost all the same.
+                # A short command can end before the cancellation reaches it; its output is lost all the same.
                 raise self._cause
             return result
         except asyncio.CancelledError:
@@ -68,7 +68,7 @@ class Interruption:
                 signal.signal(number, handler)
 
     def pass_through(self, stream: int, data: memoryview) -> None:
-        """Write the command's output to our own; when that fails there is no use in going on."""
+        """Write output of the command to our own stream; a failure ends the command."""
         if self._cause is not None:
             return
         try:
@@ -100,6 +100,6 @@ def _write(stream: int, data: memoryview) -> int:
     try:
         return os.write(stream, data)
     except BlockingIOError:
-        # Somebody who shares our stdout made it non-blocking.
+        # Another process that shares our stdout made it non-blocking.
         select.select([], [stream], [])
         return 0

@@ -1,6 +1,6 @@
-"""A JSON file that belongs to another program: it is replaced in one step, and what it was is kept beside it.
+"""Edits a JSON file of another program: the file is replaced atomically, with a backup beside it.
 
-What cannot be read without losing something of it is left alone.
+A file that cannot be read without loss is not changed.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ MOST_BYTES = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """What a file holds, and when that was read."""
+    """The content of a file when it was read."""
 
     path: Path
-    """The file itself, where it was named by a link."""
+    """The file, with symbolic links resolved."""
     values: dict[str, Any]
     indent: str
     stamp: tuple[int, int, int] | None
-    """Tells whether somebody has changed it since; None when there was no file."""
+    """Detects later changes; None if there was no file."""
 
 
 def read(path: Path) -> Content:
-    """The file, or an empty one where there is none.
+    """Read the file; a missing file counts as an empty object.
 
     Raises:
-        ConfigError: it is not a JSON object that could be written again as it is.
+        ConfigError: the file is not a JSON object that can be written again without loss.
     """
     path = Path(os.path.realpath(path))
     try:
@@ -63,7 +63,7 @@ def read(path: Path) -> Content:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose names are all different: of two equal ones, one would be lost."""
+    """Make an object; two equal names are an error, because one value would be lost."""
     values = dict(pairs)
     if len(values) < len(pairs):
         names = [name for name, _ in pairs]
@@ -73,10 +73,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def write(content: Content, values: dict[str, Any]) -> Path | None:
-    """Replace the file; gives the path of the copy of what it was.
+    """Replace the file; return the path of its backup.
 
     Raises:
-        ConfigError: it was changed by somebody else meanwhile, or cannot be written.
+        ConfigError: another program has changed the file, or it cannot be written.
     """
     path = content.path
     data = (json.dumps(values, indent=content.indent, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
@@ -93,7 +93,7 @@ def write(content: Content, values: dict[str, Any]) -> Path | None:
             backup = None if before is None else _keep(path, before)
             os.replace(temporary, path)
         finally:
-            # After a success it is the file itself.
+            # After a success it has become the file.
             with suppress(FileNotFoundError):
                 os.unlink(temporary)
     except OSError as error:
@@ -102,7 +102,7 @@ def write(content: Content, values: dict[str, Any]) -> Path | None:
 
 
 def _keep(path: Path, before: os.stat_result) -> Path:
-    """A copy beside the file under a name that is free."""
+    """Copy the file beside itself under a free name."""
     data = path.read_bytes()
     number = 1
     while True:
@@ -116,7 +116,7 @@ def _keep(path: Path, before: os.stat_result) -> Path:
 
 
 def _write_new(path: Path, data: bytes, *, like: os.stat_result | None) -> None:
-    """Make a file; with the owner and the rights of another one, so that whoever reads that can read this."""
+    """Create a file, with the owner and permissions of `like`."""
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     with open(fd, "wb") as file:
         if like is not None:

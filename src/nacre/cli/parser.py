@@ -1,4 +1,4 @@
-"""The words after a verb: every verb's parser, made from what its module adds."""
+"""The argument parser of each verb, made from the arguments that its module adds."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from nacre.cli.frame import usage_code
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose complaints about `nacre run` cannot be taken for the command's exit code."""
+    """A parser whose exit code for `nacre run` differs from the command's."""
 
     def print_help(self, file: Any = None) -> None:
-        # The base class swallows a failed write.
+        # The base class ignores a failed write.
         print(self.format_help(), end="", file=file)
 
     def error(self, message: str) -> NoReturn:
@@ -24,7 +24,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser_of(verb: str) -> argparse.ArgumentParser:
-    """The parser of a verb."""
+    """Return the parser of a verb."""
     module = importlib.import_module(f"nacre.cli.verb_{verb}")
     parser = Parser(
         prog=f"nacre {verb}",
@@ -37,10 +37,10 @@ def parser_of(verb: str) -> argparse.ArgumentParser:
 
 
 def parsed(verb: str, arguments: list[str]) -> argparse.Namespace:
-    """What the words say."""
+    """Parse the arguments of a verb."""
     parser = parser_of(verb)
-    # An option may stand between the words of a verb, except where one of them is a verb of its own. `run` has only one
-    # word, and the other way of parsing would lay out its help first.
+    # Options may stand between positional arguments, except in verbs with subcommands. `run` has one argument only, and
+    # intermixed parsing would format its help first.
     if verb in ("artifacts", "config", "jobs", "run"):
         return parser.parse_args(arguments)
     return parser.parse_intermixed_args(arguments)

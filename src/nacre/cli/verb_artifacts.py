@@ -1,7 +1,7 @@
-"""`nacre artifacts`: the kept outputs of this state directory, whoever made them.
+"""`nacre artifacts`: lists, shows, searches and prunes the kept outputs of this state directory.
 
-Offsets and line numbers are those of the output. Where its cap dropped bytes, stderr says so; to a terminal the output
-goes without escape sequences, as a command may have written ones that act on the terminal it is shown in.
+Offsets and line numbers are those of the whole output; stderr tells where its cap dropped bytes. A terminal gets the
+output without escape sequences, which could act on that terminal.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from nacre.wording import were
 
 DAY_SECONDS = 86_400
 
-# One JSON object is built in memory, so without --limit it carries this much and says where to go on.
+# A JSON object is built in memory, so without --limit it has this much and an offset to continue at.
 JSON_BYTES = 1024 * 1024
 
 EPILOG = """\
@@ -174,7 +174,7 @@ def _print_lines(items: Iterable[Line | Gap]) -> None:
 
 
 class _Screen:
-    """stdout: the bytes as they are, or for a terminal the text without escapes."""
+    """Writes bytes to stdout unchanged; a terminal gets text without escapes."""
 
     def __init__(self) -> None:
         self._watched = sys.stdout.isatty()
@@ -189,7 +189,7 @@ class _Screen:
 
 
 def _note(gap: Gap) -> None:
-    """Say in the right place, as far as two streams have one, what is missing."""
+    """Report missing bytes on stderr, after flushing stdout so that the order is right."""
     sys.stdout.flush()
     done = "not searched, of a long line" if gap.reason == "unsearched" else "dropped here"
     complain(f"{were(gap.bytes, 'byte')} {done}")

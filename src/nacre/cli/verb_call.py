@@ -1,4 +1,4 @@
-"""`nacre call`: one tool call, as a model would make it; prints the tool's answer."""
+"""`nacre call`: makes one tool call as a model would, and prints the answer."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(namespace: argparse.Namespace) -> int:
-    # As bytes, so that JSON's own rules say what the encoding is.
+    # As bytes, so that json detects the encoding.
     text = sys.stdin.buffer.read() if namespace.arguments == "-" else namespace.arguments
     try:
         arguments = json.loads(text)
@@ -50,6 +50,6 @@ def main(namespace: argparse.Namespace) -> int:
 
 
 async def _call(contract: str, arguments: object, tools: list[str]) -> Reply:
-    # One call: nobody comes back for what its shell would keep.
+    # No later call could use the state of a session.
     async with Tool(contract, tools=tools, session=False) as tool:
         return await Interruption().guard(tool.call(arguments))

@@ -1,7 +1,7 @@
-"""`nacre check`: what the guard says about a command; nothing is run.
+"""`nacre check`: prints the guard's verdict about a command and runs nothing.
 
-Decode, one library call, print. Standard output is the answer, in `--jsonl` mode exactly one answer per input line;
-what cannot be read or checked is a denial by rule `unchecked`, never a missing line.
+With `--jsonl` there is exactly one answer per input line; input that cannot be read or checked is denied by the rule
+`unchecked`.
 """
 
 import argparse
@@ -19,7 +19,6 @@ from nacre.guard.verdict import Verdict
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what `nacre check` takes."""
     parser.add_argument("command", nargs="?", help="the command to judge; read from standard input when left out")
     parser.add_argument("--jsonl", action="store_true", help='one {"command": …} a line in, one verdict a line out')
     parser.add_argument("--json", action="store_true", help="print JSON (this is the default form)")
@@ -30,7 +29,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(namespace: argparse.Namespace) -> int:
-    """Run the verb; 0 when an answer was printed, 2 when the arguments are wrong."""
     try:
         policy = _policy(namespace)
         if namespace.replay is not None:
@@ -58,7 +56,7 @@ def _policy(namespace: argparse.Namespace) -> Policy:
 
 
 def check_line(line: str | bytes, policy: Policy) -> Verdict:
-    """The verdict for one line of `--jsonl` input."""
+    """Judge one line of `--jsonl` input."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
@@ -70,7 +68,7 @@ def check_line(line: str | bytes, policy: Policy) -> Verdict:
 
 
 def replay(lines: Iterable[str], policy: Policy) -> dict[str, object]:
-    """Count what each rule would have asked or denied over an audit log."""
+    """Count the verdicts of each rule over the commands of an audit log."""
     total = 0
     counts: dict[str, Counter[str]] = {"ask": Counter(), "deny": Counter()}
     skipped = 0

@@ -1,4 +1,4 @@
-"""`nacre config`: the effective settings, and where each came from."""
+"""`nacre config`: shows the effective settings and their sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nacre doctor`: what this machine can promise, what is missing, and how to get it."""
+"""`nacre doctor`: shows which promises hold on this machine, what is missing, and how to get it."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ EPILOG = "Exits with 1 when a promise cannot be kept here."
 
 @dataclass(frozen=True, slots=True)
 class Finding:
+    """The state of one part."""
+
     part: str
     ok: bool
     says: str
@@ -86,7 +88,7 @@ def _settings() -> Finding:
 
 
 def _containment() -> Finding:
-    """Tried, not guessed: a daemon that leaves its session must not outlive its command's timeout."""
+    """Test by experiment that a daemon outside its session does not outlive the timeout of its command."""
     if reason := unsupported_reason():
         return Finding(
             "containment",
@@ -98,7 +100,7 @@ def _containment() -> Finding:
         result = run_sync("setsid -f sleep 60; sleep 60", timeout=0.2, cwd="/")
     except NacreError as error:
         return Finding("containment", ok=False, says=f"a command could not be run: {error}")
-    # What is wrong with the settings is said of them, what is wrong with the log of the state directory.
+    # Other findings report problems of the settings and of the log.
     known = from_environment().settings.notices
     if notices := [one for one in result.notices if one not in known and not one.startswith(audit.FAILURE)]:
         return Finding("containment", ok=False, says="; ".join(notices))
@@ -151,7 +153,7 @@ def _guard() -> Finding:
 
 
 def _secrets() -> Finding:
-    """Tried, not guessed: whether a command can read the environment of the nacre that runs it."""
+    """Test by experiment whether a command can read the environment of nacre."""
     become_unreadable()
     try:
         readable = run_sync(f"cat /proc/{os.getpid()}/environ > /dev/null", timeout=5, cwd="/").ok

@@ -1,7 +1,7 @@
-"""`nacre env`: what a command would see of the environment, and why the rest is kept from it.
+"""`nacre env`: shows which variables a command would see, and why others are removed.
 
-Of what is removed only names are printed. With ``--jsonl`` it judges variables from standard input instead of its own;
-every line gets exactly one answer, and one that cannot be read is answered with the safe one.
+Only the names of removed variables are printed. `--jsonl` judges variables from standard input instead; every line gets
+exactly one answer, and an unreadable line counts as a secret.
 """
 
 from __future__ import annotations

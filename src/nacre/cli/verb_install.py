@@ -1,4 +1,4 @@
-"""`nacre install`: what an editor's or agent's configuration must say to use nacre, printed or written into it."""
+"""`nacre install`: prints the entry for nacre in the configuration of an editor or agent, or writes it there."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ def main(namespace: argparse.Namespace) -> int:
 
 
 def add(path: Path, key: str, entry: dict[str, Any], *, replace: bool) -> str:
-    """Add the entry to the file; what was done, in words.
+    """Add the entry to the file; return a description of the change.
 
     Raises:
-        ConfigError: the file cannot be changed without losing something.
+        ConfigError: the file cannot be changed without loss.
     """
     content = json_file.read(path)
     servers = content.values.get(key, {})
@@ -95,7 +95,7 @@ def add(path: Path, key: str, entry: dict[str, Any], *, replace: bool) -> str:
 
 
 def _program(scope: str) -> list[str]:
-    """How the client starts nacre."""
+    """Return the words with which the client starts nacre."""
     if scope == "project":
         return [NAME]
     beside = Path(sys.executable).with_name(NAME)

@@ -1,4 +1,4 @@
-"""`nacre jobs`: the background jobs of this state directory, whoever started them."""
+"""`nacre jobs`: lists, shows, waits for, reads and stops the background jobs of this state directory."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _list(table: JobTable, *, every: bool, as_json: bool) -> int:
 
 
 def _facts(job: Job) -> dict[str, Any]:
-    """The facts in their one shape; a note is for stderr."""
+    """Return the facts of a job without its note, which goes to stderr."""
     return {key: value for key, value in job.facts().items() if key != "note"}
 
 
@@ -122,7 +122,7 @@ def _spell(key: str, value: Any) -> str:
 
 def _wait(table: JobTable, job_id: str, *, timeout: float | None, as_json: bool) -> int:
     if timeout is not None:
-        # The engine comes along; the other verbs need not wait for it.
+        # Other subcommands need not import the request module.
         from nacre.request import check_timeout
 
         check_timeout(timeout)
@@ -140,14 +140,14 @@ def _wait(table: JobTable, job_id: str, *, timeout: float | None, as_json: bool)
 
 
 def _wait_for_lock(job: Job, timeout: float | None) -> bool:
-    """The runner holds this lock until the final status is on disk; False when the time ran out first."""
+    """Wait for the lock that the runner holds until the final status is on disk; False on timeout."""
     lock = RunnerLock(job)
     end = None if timeout is None else time.monotonic() + timeout
     try:
         while lock.held():
             if end is not None and time.monotonic() >= end:
                 return False
-            # A lock is waited for without a time limit only.
+            # A file lock cannot be awaited with a deadline.
             time.sleep(0.02)
         return True
     finally:
@@ -155,7 +155,7 @@ def _wait_for_lock(job: Job, timeout: float | None) -> bool:
 
 
 def _wait_for_orphan(job: Job, timeout: float | None) -> bool:
-    """A job without a runner is its shell alone."""
+    """Wait for the shell of a job without a runner; False on timeout."""
     try:
         handle = os.pidfd_open(job.record["pid"])
     except ProcessLookupError:

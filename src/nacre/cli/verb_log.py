@@ -1,4 +1,4 @@
-"""`nacre log`: the audit log, one call a line."""
+"""`nacre log`: shows the audit log, one line per call."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def main(namespace: argparse.Namespace) -> int:
     return 0
 
 
-# Outcomes as a text spells them; `timedout` is what earlier versions wrote.
+# The spelling of outcomes in texts; earlier versions wrote `timedout`.
 _WORDS = {"timedOut": "timed out", "timedout": "timed out", "notStarted": "not started"}
 
 
@@ -37,7 +37,7 @@ def _line(entry: dict[str, Any]) -> str:
     status = outcome if code is None else f"{outcome} {code}"
     took = f"{entry['durationMs'] / 1000:.2f}s" if "durationMs" in entry else "-"
     size = (entry.get("stdoutBytes") or 0) + (entry.get("stderrBytes") or 0)
-    # json.dumps shows control and direction characters escaped, so that a line cannot disguise itself.
+    # json.dumps escapes control and direction characters, so that a command cannot disguise itself.
     command = json.dumps(entry.get("command", ""))
     job = f"  ({entry['jobId']})" if "jobId" in entry else ""
     return f"{when}  {entry.get('contract', '?'):<9} {status:<12} {took:>8} {size:>10} B  {command}{job}"

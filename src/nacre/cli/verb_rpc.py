@@ -1,4 +1,4 @@
-"""`nacre rpc`: the tools as JSON lines on stdin and stdout, for programs in any language."""
+"""`nacre rpc`: serves the tools as JSON lines on stdin and stdout, for programs in any language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nacre schema`: what a model sees of a tool, as it is or as a vendor's API takes it."""
+"""`nacre schema`: prints a tool as a model sees it, or as the API of a vendor takes it."""
 
 from __future__ import annotations
 
