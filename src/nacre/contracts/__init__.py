@@ -14,8 +14,8 @@ _CONTRACTS = {
     "workspace": ("nacre.contracts.workspace", "Workspace"),
     "anthropic": ("nacre.contracts.anthropic_bash", "Anthropic"),
     "openai": ("nacre.contracts.openai", "OpenAI"),
-    "job": ("nacre.contracts.companions.job", "JobTool"),
-    "read": ("nacre.contracts.companions.read", "ReadTool"),
+    "job": ("nacre.contracts.companions.job_tool", "JobTool"),
+    "read": ("nacre.contracts.companions.read_tool", "ReadTool"),
 }
 
 
