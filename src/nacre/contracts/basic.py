@@ -1,4 +1,4 @@
-"""The `basic` contract (docs/contracts.md): `{stdout, stderr, exitCode}` and nothing else. Pure.
+"""The `basic` contract (docs/statements.md, B): `{stdout, stderr, exitCode}` and nothing else. Pure.
 
 The environment and directory are those of the harness. The object has no place for notices; they go to the log and to
 the stderr of the command line.

@@ -1,4 +1,4 @@
-"""The `modes` contract (docs/contracts.md): one command, one mode, stdout and stderr merged in true order. Pure."""
+"""The `modes` contract (docs/statements.md, REQ-BASH, N): one command, one mode, output merged in true order. Pure."""
 
 from __future__ import annotations
 

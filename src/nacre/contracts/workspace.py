@@ -1,4 +1,4 @@
-"""The `workspace` contract (docs/contracts.md): a coding agent's shell with jobs, artifacts and readable output.
+"""The `workspace` contract (docs/statements.md, W, X): a coding agent's shell with jobs, artifacts and readable output.
 
 Schema and decoding; workspace_texts.py has the answers. Pure.
 """
