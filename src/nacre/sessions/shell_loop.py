@@ -66,9 +66,9 @@ class ShellLoop:
         self._notes, self._later = base + 12, base + 13
         self._exit_saver = ExitSaver(script, self._outputs(switched=True))
         # At the end of the socket the shell exits with the status of its last turn, and notes the stage codes.
-        # mapfile and not read: `read` obeys TMOUT.
+        # mapfile and not read: `read` obeys TMOUT. Element 3 is the report's.
         wait = (
-            f"\\builtin mapfile -n 1 -O 3 -u {go} {VARIABLE};[[ ${{{VARIABLE}[3]-}} ]]||{{ "
+            f"\\builtin mapfile -n 1 -O 4 -u {go} {VARIABLE};[[ ${{{VARIABLE}[4]-}} ]]||{{ "
             f'\\builtin printf "stages %s\\n" "${{{VARIABLE}[1]#* }}" >&{script};\\builtin exit "{_CODE}";}};'
             f'\\builtin mapfile -d "" -t -u {script} {VARIABLE};\\builtin eval "${{{VARIABLE}[0]}}";'
         )
