@@ -6,7 +6,7 @@ import pytest
 
 import nacre.guard.review as review_module
 from nacre.bash.command_shape import trailing_window
-from nacre.guard.explanation import explain
+from nacre.guard.explanation import explain_verdict
 from nacre.guard.review import Policy, review
 from nacre.guard.verdict import Verdict, strictest
 
@@ -165,7 +165,8 @@ def test_the_strictest_verdict_wins() -> None:
 
 
 def test_an_explanation_marks_the_place_and_names_the_rule() -> None:
-    assert explain("cd x\nx=/; rm -rf $x") == (
+    command = "cd x\nx=/; rm -rf $x"
+    assert explain_verdict(command, review(command)) == (
         "deny: rule no_dangerous_rm\n"
         "  line 2: x=/; rm -rf $x\n"
         "               ^^^^^^^^^\n"
@@ -174,7 +175,7 @@ def test_an_explanation_marks_the_place_and_names_the_rule() -> None:
         "  says: permission denied: this rm command could delete critical data (.git, home directory, or root). "
         "Specify the full path explicitly (no wildcards, ~, or $HOME)"
     )
-    assert explain("ls") == "allow: no rule objects"
+    assert explain_verdict("ls", review("ls")) == "allow: no rule objects"
 
 
 def test_the_strict_profile_also_holds_the_three_rules() -> None:

@@ -90,17 +90,12 @@ def trailing_window(command: str) -> HeadTail | None:
     if stages is None or len(stages) < 2:
         return None
     last = stages[-1]
-    if not isinstance(last, SimpleCommand) or last.assignments or last.redirects:
+    if not isinstance(last, SimpleCommand) or last.assignments or last.redirects or not last.words:
         return None
     words = [_literal(word) for word in last.words]
-    kind: Literal["head", "tail"]
-    match words[:1]:
-        case ["head"]:
-            kind = "head"
-        case ["tail"]:
-            kind = "tail"
-        case _:
-            return None
+    if words[0] not in ("head", "tail"):
+        return None
+    kind: Literal["head", "tail"] = "head" if words[0] == "head" else "tail"
     size = _size([word for word in words[1:] if word is not None]) if None not in words else None
     if size is None:
         return None

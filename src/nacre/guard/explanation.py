@@ -3,17 +3,11 @@
 Text only, made from a verdict; nothing is judged here.
 """
 
-from nacre.guard.review import DEFAULT_POLICY, Policy, review
 from nacre.guard.verdict import Verdict
 
 
-def explain(command: str, policy: Policy = DEFAULT_POLICY) -> str:
-    """Judge a command and say which part of it decided, and why."""
-    return explain_verdict(command, review(command, policy))
-
-
 def explain_verdict(command: str, verdict: Verdict) -> str:
-    """The explanation of a verdict that was already given."""
+    """Which part of the command decided, and why."""
     if verdict.decision == "allow":
         return "allow: no rule objects"
     lines = [f"{verdict.decision}: rule {verdict.rule}"]

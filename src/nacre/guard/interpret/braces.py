@@ -4,7 +4,7 @@ Works on the parts of a word, so quoted braces and expansions inside alternative
 """
 
 import re
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Final, TypeAlias
 
 from nacre.bash.tree import Part, Text, UnreadableError
@@ -87,15 +87,7 @@ def _sequence(pieces: list[_Piece]) -> list[str] | None:
 
 def _parts(pieces: list[_Piece]) -> tuple[Part, ...]:
     parts: list[Part] = []
-    run: list[str] = []
-    for piece in pieces:
-        if isinstance(piece, str):
-            run.append(piece)
-            continue
-        if run:
-            parts.append(Text("".join(run)))
-            run = []
-        parts.append(piece)
-    if run:
-        parts.append(Text("".join(run)))
+    for is_text, run in groupby(pieces, lambda piece: isinstance(piece, str)):
+        group = list(run)
+        parts += [Text("".join(map(str, group)))] if is_text else [one for one in group if not isinstance(one, str)]
     return tuple(parts)

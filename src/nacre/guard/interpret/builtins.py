@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from nacre.guard.interpret.alphabet import OUTSIDE, PWD, UNKNOWN, is_opaque, plain, settled
 from nacre.guard.interpret.scope import MAX_ALTERNATIVES, Alternatives
 from nacre.guard.interpret.words import expand_tilde
+from nacre.guard.programs.getopt import getopt
 from nacre.guard.programs.outputs import echo, printf
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 DECLARING: Final = frozenset(("declare", "typeset", "local", "export", "readonly"))
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_READ_VALUES: Final = frozenset("adinNptu")
 
 
 def _declare(walk: "Walk", argv: tuple[str, ...], call: "Call") -> None:
@@ -44,7 +44,7 @@ def _unset(walk: "Walk", argv: tuple[str, ...], call: "Call") -> None:
         name = plain(word)
         if name.startswith("-"):
             continue
-        if functions or (name in walk.scope.functions and not walk.scope.is_assigned(name) and "-v" not in argv):
+        if functions or (name in walk.scope.functions and name not in walk.scope.variables and "-v" not in argv):
             walk.scope.functions.pop(name, None)
         if not functions:
             walk.scope.unset(name)
@@ -76,31 +76,16 @@ def _shift(walk: "Walk", argv: tuple[str, ...], call: "Call") -> None:
 
 
 def _read(walk: "Walk", argv: tuple[str, ...], call: "Call") -> None:
-    names: list[str] = []
-    array, index = "", 1
-    while index < len(argv):
-        word = plain(argv[index])
-        index += 1
-        if not word.startswith("-") or word == "-":
-            names.append(word)
-            continue
-        for at, flag in enumerate(word[1:], 1):
-            if flag in _READ_VALUES:
-                value = word[at + 1 :]
-                if not value and index < len(argv):
-                    value = plain(argv[index])
-                    index += 1
-                array = value if flag == "a" else array
-                break
-    text = call.stdin
-    whole = any(re.fullmatch(r"-[a-z]*d.*", plain(word)) for word in argv)
-    lines = [UNKNOWN] if text is None else [text] if whole else text.splitlines() or [""]
+    options, operands = getopt(argv[1:], letters="adinNptu")
+    given = dict(options)
+    array = plain(given.get("-a", ""))
+    lines = [UNKNOWN] if call.stdin is None else [call.stdin] if "-d" in given else call.stdin.splitlines() or [""]
     ifs = walk.scope.lookup("IFS")[0]
     separators = ifs if isinstance(ifs, str) else " \t\n"
     if array:
         walk.scope.assign(array, tuple(tuple(_split(line, separators)) for line in lines[:MAX_ALTERNATIVES]))
         return
-    names = names or ["REPLY"]
+    names = [plain(word) for word in operands] or ["REPLY"]
     columns: list[list[str]] = [[] for _ in names]
     for line in lines[:MAX_ALTERNATIVES]:
         fields = _split(line, separators, len(names) - 1)

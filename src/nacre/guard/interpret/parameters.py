@@ -30,7 +30,7 @@ def parameter_values(part: Parameter, runner: "Runner") -> list[tuple[Value, boo
         operator = part.operator
     if not operator:
         return [(value, many) for value in values]
-    assigned = runner.scope.is_assigned(part.name) or part.name in ("HOME", "PWD", "IFS", "BASH", "0")
+    assigned = part.name in runner.scope.variables or part.name in ("HOME", "PWD", "IFS", "BASH", "0")
     results: list[Value] = []
     for operand in operands:
         for value in values:
@@ -168,26 +168,26 @@ def _replaced(text: str, operand: str, *, every: bool) -> str:
     return patterns.replace(text, pattern, new, mode=mode)
 
 
+def _slice(operand: str, size: int, first: int = 0) -> slice:
+    """What `:offset:length` picks; raises ValueError where that is arithmetic."""
+    offset, _, length = operand.partition(":")
+    start = int(offset.strip() or "0")
+    # `${@:1}` counts from one, `${a[@]:0}` from zero.
+    start = max(start - first, 0) if start >= 0 else max(size + start, 0)
+    count = int(length) if length.strip() else size
+    return slice(start, start + count if count >= 0 else size + count)
+
+
 def _sliced(text: str, operand: str) -> str:
-    offset, _, length = plain(operand).partition(":")
     try:
-        start = int(offset.strip() or "0")
-        start = max(len(text) + start, 0) if start < 0 else start
-        if not length.strip():
-            return text[start:]
-        count = int(length.strip())
-        return text[start : start + count] if count >= 0 else text[start : len(text) + count]
+        return text[_slice(plain(operand), len(text))]
     except ValueError:
         return UNKNOWN
 
 
 def _sliced_list(items: tuple[str, ...], operand: str, first: int) -> tuple[str, ...]:
-    offset, _, length = operand.partition(":")
     try:
-        start = int(offset.strip() or "0")
-        # `${@:1}` counts from one, `${a[@]:0}` from zero.
-        start = max(start - first, 0) if start >= 0 else max(len(items) + start, 0)
-        return items[start : start + int(length)] if length.strip() else items[start:]
+        return items[_slice(operand, len(items), first)]
     except ValueError:
         return (UNKNOWN,)
 

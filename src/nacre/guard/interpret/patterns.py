@@ -13,7 +13,7 @@ from nacre.guard.interpret.alphabet import UNKNOWN, is_opaque, plain
 _MAX_STEPS: Final = 2_000_000
 BRACKET: Final = re.compile(r"\[[!^]?+\]?+(?:\[:\w++:\]|[^\]])*+\]")
 # Without `]`, `[` and `^`, which would have to be escaped: no name is refused or let through for them.
-_CLASSES: Final = {
+CLASSES: Final = {
     "alpha": "a-zA-Z",
     "alnum": "a-zA-Z0-9",
     "lower": "a-z",
@@ -21,7 +21,7 @@ _CLASSES: Final = {
     "digit": "0-9",
     "xdigit": "0-9a-fA-F",
     "word": "a-zA-Z0-9_",
-    "space": r"\s",
+    "space": " \t\n\r\v\f",
     "blank": " \t",
     "punct": "!-/:-@_`{-~",
     "graph": "!-Z_-~",
@@ -30,7 +30,7 @@ _CLASSES: Final = {
 }
 # What closes an extended glob, `@(a|b)` or `!(a)`, as a regular expression.
 _GROUPS: Final = {"?": ")?", "*": ")*", "+": ")+", "@": ")", "!": r")\Z).*)"}
-_CLASS: Final = re.compile(r"\[:(" + "|".join(_CLASSES) + r"):\]")
+_CLASS: Final = re.compile(r"\[:(" + "|".join(CLASSES) + r"):\]")
 
 
 @lru_cache(maxsize=512)
@@ -76,7 +76,7 @@ def pattern_regex(pattern: str) -> re.Pattern[str] | None:
 def _bracket(content: str) -> str:
     negated = content[:1] in ("!", "^")
     body = content[1:] if negated else content
-    body = _CLASS.sub(lambda match: _CLASSES[match[1]], plain(body).replace("\\", r"\\"))
+    body = _CLASS.sub(lambda match: CLASSES[match[1]], plain(body).replace("\\", r"\\"))
     body = body.replace("]", r"\]").replace("[", r"\[").replace("^", r"\^")
     return f"[{'^' if negated else ''}{body}]"
 

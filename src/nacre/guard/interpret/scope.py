@@ -119,9 +119,6 @@ class ScriptScope:
         ends = (end for end, char in enumerate(path) if char == "/" and path[:end] in self.links)
         return next((self.links[path[:end]].rstrip("/") + path[end:] for end in ends), path)
 
-    def is_assigned(self, name: str) -> bool:
-        return name in self.variables
-
     def assign(self, name: str, values: Alternatives) -> None:
         if len(values) > MAX_ALTERNATIVES:
             values = (*values[: MAX_ALTERNATIVES - 1], UNKNOWN)

@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 
 from nacre.bash.backslashes import decode
 from nacre.guard.interpret.alphabet import UNKNOWN
+from nacre.guard.interpret.patterns import CLASSES
 
 _MAX_SCRIPT: Final = 2_000
 Argv: TypeAlias = tuple[str, ...]
@@ -47,16 +48,7 @@ def _openssl(text: str, words: Argv) -> str | None:
 
 def _character_set(text: str) -> list[str]:
     text = decode(text)
-    classes = {
-        "lower": "a-z",
-        "upper": "A-Z",
-        "digit": "0-9",
-        "alpha": "A-Za-z",
-        "alnum": "A-Za-z0-9",
-        "space": " \t\n\r\v\f",
-        "blank": " \t",
-    }
-    for name, members in classes.items():
+    for name, members in CLASSES.items():
         text = text.replace(f"[:{name}:]", members)
     return list(re.sub(r"(.)-(.)", _range, text, flags=re.DOTALL))
 

@@ -198,19 +198,17 @@ def _ls(words: Argv) -> str | None:
 
 def _find(words: Argv) -> str | None:
     call = find_call(("find", *words))
-    if not call.limited and not call.acts and re.search(r"-maxdepth 0\b", " ".join(words)):
-        return "".join(plain(root) + "\n" for root in call.roots)
     if call.limited or call.acts:
         return None
-    return "".join(f"{plain(root).rstrip('/')}/{EVERYTHING}\n" for root in call.roots)
+    itself = re.search(r"-maxdepth 0\b", " ".join(words))
+    return "".join(plain(root) + "\n" if itself else f"{plain(root).rstrip('/')}/{EVERYTHING}\n" for root in call.roots)
 
 
 def downloaded_files(argv: Argv) -> list[str]:
     """The files that a curl or wget would write."""
     words = [plain(word) for word in argv]
-    names = [
-        words[i + 1] for i, word in enumerate(words[:-1]) if re.fullmatch(r"-\w*[oO]|--output|--output-document", word)
-    ]
+    option = re.compile(r"-\w*[oO]|--output|--output-document")
+    names = [words[i + 1] for i, word in enumerate(words[:-1]) if option.fullmatch(word)]
     names += [word.partition("=")[2] for word in words if word.startswith(("--output=", "--output-document="))]
     if "wget" in words[0]:
         folder = next((words[i + 1] for i, word in enumerate(words[:-1]) if word in ("-P", "--directory-prefix")), "")

@@ -69,12 +69,10 @@ def shell_call(argv: tuple[str, ...]) -> ShellStart | None:
             break
         index += 1
     rest = argv[index:]
+    if wants_text and not rest:
+        return None
     if wants_text:
-        return (
-            ShellStart("text", plain(rest[0]), tuple(rest[2:]), plain(rest[1]) if rest[1:] else "bash")
-            if rest
-            else None
-        )
+        return ShellStart("text", plain(rest[0]), tuple(rest[2:]), plain(rest[1]) if rest[1:] else "bash")
     if wants_stdin or not rest:
         return ShellStart("stdin", "", tuple(rest))
     path = plain(rest[0])

@@ -19,18 +19,7 @@ _SYSTEM: Final = names(
 )
 # Emptying a shared scratch directory is routine; removing it is not.
 _EMPTIED_FREELY: Final = frozenset(("tmp",))
-_SYSTEM_TREES: Final = frozenset(
-    (
-        ("usr", "local"),
-        ("usr", "bin"),
-        ("usr", "lib"),
-        ("usr", "sbin"),
-        ("usr", "share"),
-        ("usr", "lib64"),
-        ("usr", "include"),
-        ("var", "lib"),
-    )
-)
+_SYSTEM_TREES: Final = names("usr/local usr/bin usr/lib usr/sbin usr/share usr/lib64 usr/include var/lib")
 _PERSONAL: Final = frozenset((".ssh", ".gnupg", ".config", "Documents", "Desktop", "Pictures"))
 _REPOSITORY: Final = frozenset(("objects", "refs"))
 _HOMES: Final = frozenset(("home", "Users"))
@@ -165,7 +154,7 @@ def _below_root(names: tuple[str, ...]) -> str | None:
         return "a home directory"
     if first == "proc" or (first == "mnt" and len(rest) == 1 and len(rest[0]) == 1 and not _MARKED.search(rest[0])):
         return f"a system directory (/{first})"
-    if (first, plain(rest[0])) in _SYSTEM_TREES and all(_everything(name) for name in names[2:]):
+    if f"{first}/{plain(rest[0])}" in _SYSTEM_TREES and all(_everything(name) for name in names[2:]):
         return f"a system directory (/{first}/{rest[0]})"
     return None
 

@@ -78,17 +78,11 @@ def embedded_scripts(invocation: Invocation) -> list[str]:
         return [invocation.stdin]
     if _INTERPRETER.fullmatch(name):
         code = "\n".join([*words, invocation.stdin or ""])
-        tcl = [match.group(1) for match in _TCL_CALL.finditer(code)] if name in ("expect", "tclsh") else []
-        pipes = [match.group(1) for match in _AWK_PIPE.finditer(code)] if name.endswith("awk") else []
-        return _called(code) + tcl + pipes
+        others = _TCL_CALL if name in ("expect", "tclsh") else _AWK_PIPE if name.endswith("awk") else None
+        return _called(code) + (others.findall(code) if others is not None else [])
     if name in _REMOTE or name in _CONTAINERS:
         proxies = [word.partition("ProxyCommand=")[2] for word in words if "ProxyCommand=" in word]
-        return [
-            *_remote(invocation.argv),
-            *proxies,
-            *_mounted(invocation.argv),
-            *([invocation.stdin] if invocation.stdin is not None else []),
-        ]
+        return [*_remote(invocation.argv), *proxies, *_mounted(invocation.argv), invocation.stdin or ""]
     if name in ("make", "gmake"):
         recipes = [line.lstrip("\t@-") for line in (invocation.stdin or "").splitlines() if line.startswith("\t")]
         recipes += [line.partition(";")[2] for line in (invocation.stdin or "").splitlines() if ";" in line]
@@ -125,11 +119,8 @@ def _stored_for_later(invocation: Invocation, name: str, words: list[str]) -> li
 
 def _program_options(words: list[str]) -> list[str]:
     scripts = [word.partition("exec=")[2] for word in words if word.startswith("--checkpoint-action=exec=")]
-    scripts += [
-        word.partition("=")[2]
-        for word in words
-        if word.startswith(("--to-command=", "--use-compress-program=", "--rsh="))
-    ]
+    texts = ("--to-command=", "--use-compress-program=", "--rsh=")
+    scripts += [word.partition("=")[2] for word in words if word.startswith(texts)]
     scripts += [words[i + 1] for i, word in enumerate(words[:-1]) if word in ("-TT", "-e", "-I", "-P")]
     scripts += [match.group(2).replace("\\", "") for word in words if (match := _SED_RUN.search(word))]
     return scripts + [match.group(1) for word in words if (match := re.search(r"(?:^|[;0-9$/{])\s*e\s+(.+)", word))]

@@ -38,13 +38,8 @@ def _find(invocation: Invocation) -> str | None:
     destroys = call.deletes or any(_destroys(command) for command in call.commands)
     if destroys and _finds_repositories(call):
         return "repository data would be removed"
-    if not destroys or call.limited:
-        return None
-    for root in call.roots:
-        reason = critical_reason(root, invocation.directory)
-        if reason is not None:
-            return f"find acts on all it finds, starting at {reason}"
-    return None
+    reason = critical(invocation, call.roots) if destroys and not call.limited else None
+    return f"find acts on all it finds, starting at {reason}" if reason is not None else None
 
 
 def _finds_repositories(call: FindCall) -> bool:
@@ -120,12 +115,10 @@ def _mv(invocation: Invocation) -> str | None:
 
 
 def _rsync(invocation: Invocation) -> str | None:
-    if not any(plain(word).startswith(("--delete", "--remove-source")) for word in invocation.argv):
-        return None
     paths = operands(invocation)
-    moves = any(plain(word).startswith("--remove-source") for word in invocation.argv)
-    touched = paths[:-1] if moves else paths[-1:]
-    reason = next(filter(None, (critical_reason(path, invocation.directory) for path in touched)), None)
+    moves = any(word.startswith("--remove-source") for word in invocation.words)
+    deletes = moves or any(word.startswith("--delete") for word in invocation.words)
+    reason = critical(invocation, paths[:-1] if moves else paths[-1:]) if deletes else None
     return f"rsync would delete in {reason}" if reason is not None else None
 
 

@@ -4,7 +4,7 @@ One function per kind of program, and their table.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
 
 from nacre.bash.word_table import names
@@ -30,13 +30,10 @@ def is_storage(path: str) -> bool:
     return is_disk(path) or _ACCOUNTS.fullmatch(path) is not None or GIT_FILES.fullmatch(path) is not None
 
 
-def critical(invocation: Invocation) -> str | None:
-    """Why one of the operands must not be touched as a whole, or None."""
-    for path in operands(invocation):
-        reason = critical_reason(path, invocation.directory)
-        if reason is not None:
-            return reason
-    return None
+def critical(invocation: Invocation, paths: Iterable[str] | None = None) -> str | None:
+    """Why one of the paths, by default the operands, must not be touched as a whole, or None."""
+    given = operands(invocation) if paths is None else paths
+    return next(filter(None, (critical_reason(path, invocation.directory) for path in given)), None)
 
 
 def _dd(invocation: Invocation) -> str | None:
