@@ -47,8 +47,12 @@ def send_fds(sock: socket.socket, data: Buffer, fds: Sequence[int], flags: int =
 class Channel:
     """One caller. Sending to one that is gone is no error here: its absence shows in `open`."""
 
+    unsent = b""
+    """What waits to be sent; nothing here, where events are few and sent at once."""
+
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
+        self.reading = sock.fileno()
         self.open = True
         self._frames = protocol.FrameReader()
         self._fds: list[int] = []
@@ -82,14 +86,14 @@ class Channel:
         self._fds += fds
 
     def moved_to(self, sock: socket.socket) -> Channel:
-        """The channel of another caller, for whom the descriptors are that came along; this one ends."""
+        """The channel of another caller, with the descriptors that came along; this one ends."""
         self.sock.close()
         channel = Channel(sock)
         channel.keep_fds(self.take_fds())
         return channel
 
     def close(self) -> None:
-        """Hang up; the descriptor stays, because somebody may poll it."""
+        """Hang up; the descriptor stays, because a poll may have it."""
         self.open = False
         with contextlib.suppress(OSError):
             self.sock.shutdown(socket.SHUT_RDWR)
@@ -102,6 +106,9 @@ class Channel:
             return False
         except OSError:
             return True
+
+    def flush(self) -> None:
+        """Send what waits to be sent, as far as that is possible now."""
 
     def send(self, message: Message, fds: Sequence[int] = ()) -> None:
         self.send_frame(protocol.frame(message), fds)

@@ -14,7 +14,7 @@ import signal
 from nacre.warden import children, ledger, naming
 
 
-def split_off(control_fd: int) -> int:
+def split_off(*control_fds: int) -> int:
     """Go on as a child of a guardian; returns the guardian's pid. The guardian never returns."""
     guardian = os.getpid()
     children.become_subreaper()
@@ -23,8 +23,9 @@ def split_off(control_fd: int) -> int:
         # It ends by itself, when nothing is left to answer for.
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
-        # The caller hears of the zygote's end by the end of this socket.
-        os.close(control_fd)
+        # The caller hears of the zygote's end by the end of these.
+        for fd in control_fds:
+            os.close(fd)
         outlive()
         os._exit(0)
     os.setpgid(0, 0)

@@ -117,7 +117,7 @@ class JobWatch:
         """Copy output until anything else happens: its end, its limit, a word of the caller, a request to stop."""
         channel = self._channel
         poll = select.poll()
-        for fd in (channel.sock.fileno(), wakeup, *self.readers):
+        for fd in (channel.reading, wakeup, *self.readers):
             poll.register(fd, select.POLLIN)
         while self.stop_requested is None and (self.deadline is None or time.monotonic() < self.deadline):
             for fd, _ in poll.poll(milliseconds_until(self.deadline)):

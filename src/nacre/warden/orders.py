@@ -22,7 +22,9 @@ def listen(supervisor: Supervisor) -> None:
 
 def hung_up(supervisor: Supervisor) -> None:
     """Stop a foreground command whose caller is gone."""
-    supervisor.poll.unregister(supervisor.channel.sock)
+    supervisor.poll.unregister(supervisor.channel.reading)
+    if supervisor.relay is not None and supervisor.job is None:
+        supervisor.relay.hung_up(supervisor.poll, supervisor.intake)
     if supervisor.job is None and not supervisor.reported and not supervisor.start.outlives:
         supervisor.stop("caller gone")
 

@@ -10,8 +10,6 @@ from nacre.warden import protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import socket
-
     from nacre.warden.messages import Look, Looked
 
 PROJECT_MARKS = (".git", "nacre.toml")
@@ -19,7 +17,7 @@ PROJECT_MARKS = (".git", "nacre.toml")
 ROUND_SECONDS = 0.05
 
 
-def answer(question: Look, caller: socket.socket) -> Looked:
+def answer(question: Look, caller: int) -> Looked:
     """The answer to a request; it takes as long as the file system takes."""
     what, path = question["what"], question["path"]
     if what == "project":
@@ -51,7 +49,7 @@ def stamp_of(path: str) -> int | None:
     return found.st_mtime_ns if stat.S_ISREG(found.st_mode) else None
 
 
-def wait_for(path: str, caller: socket.socket) -> str | None:
+def wait_for(path: str, caller: int) -> str | None:
     """The path, once a file of that name exists; None when the caller has hung up, or asks for something else."""
     heard = select.poll()
     heard.register(caller, select.POLLIN)

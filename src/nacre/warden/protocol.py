@@ -8,6 +8,7 @@ The functions below are the only place that builds a message; `messages` has the
 
 from __future__ import annotations
 
+import binascii
 import json
 import os
 import struct
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from nacre.warden.messages import (
         Bye,
+        Closed,
         Event,
         Exited,
         Facts,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
         Looked,
         Message,
         Move,
+        Output,
         Parted,
         Plain,
         Request,
@@ -63,6 +66,8 @@ READ_BYTES = 256 * 1024
 RECEIVE_BYTES = 64 * 1024
 # A request carries a script and an environment; far above any real one, far below what would exhaust memory.
 MAX_FRAME_BYTES = 64 * 1024 * 1024
+# Output for a caller on another machine that may wait to be sent; beyond it the command's pipes are not read.
+MOST_UNSENT_BYTES = 1024 * 1024
 # The most that is read of a file on a file system that may not answer; settings files are smaller.
 MOST_FILE_BYTES = 1024 * 1024
 # Descriptors of one frame: two streams, each with both ends, are the most.
@@ -93,6 +98,7 @@ def run(
     timeout: float | None,
     grace: float,
     outlives: bool = False,
+    relay: bool = False,
 ) -> Run:
     request: Run = {
         "op": "run",
@@ -112,6 +118,8 @@ def run(
         request["side"] = side
     if outlives:
         request["outlives"] = True
+    if relay:
+        request["relay"] = True
     return request
 
 
@@ -222,6 +230,18 @@ def looked(found: str | int | None, *, error: str | None = None) -> Looked:
     if error is not None:
         answer["error"] = error
     return answer
+
+
+def output(stream: int, seq: int, data: bytes) -> Output | Closed:
+    """A piece of output; b"" is the end of the stream."""
+    if not data:
+        return {"event": "closed", "stream": stream, "seq": seq}
+    text = binascii.b2a_base64(data, newline=False).decode("ascii")
+    return {"event": "output", "stream": stream, "seq": seq, "data": text}
+
+
+def output_data(event: Output) -> bytes:
+    return binascii.a2b_base64(event["data"])
 
 
 BYE: Bye = {"event": "bye"}

@@ -88,7 +88,7 @@ class Runner:
     def _wait(self) -> bool:
         """Wait for the next request; False when there will be none."""
         idle = select.poll()
-        idle.register(self._channel.sock, select.POLLIN)
+        idle.register(self._channel.reading, select.POLLIN)
         if not idle.poll(protocol.IDLE_SECONDS * 1000):
             self._channel.send(protocol.BYE)
             return False
@@ -107,7 +107,7 @@ class Runner:
             self._channel = self._channel.moved_to(socket.socket(fileno=fds[0]))
             self._last = None
         elif request["op"] == "look":
-            self._channel.send(path_lookup.answer(request, self._channel.sock))
+            self._channel.send(path_lookup.answer(request, self._channel.reading))
         elif request["op"] == "keep" and self._last is not None:
             keeping.keep_late(self._last, request, fds)
         else:

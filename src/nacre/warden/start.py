@@ -36,6 +36,7 @@ class Start:
         "_scripts",
         "_socket",
         "leader",
+        "readers",
         "request",
         "stop_requested",
     )
@@ -43,6 +44,8 @@ class Start:
     def __init__(self, channel: Channel, request: Startable, fds: list[int], env: dict[bytes, bytes]) -> None:
         self.request = request
         self.leader = 0
+        self.readers: list[int] = []
+        """The reading ends of pipes that were made here, for a caller on another machine."""
         self.stop_requested: str | None = None
         self._channel = channel
         self._fds = fds
@@ -90,6 +93,8 @@ class Start:
         """Make ready what the start needs; on failure say why, and give everything back."""
         request = self.request
         try:
+            if request.get("relay"):
+                self._make_pipes(request["outputs"])
             prepared = self._launch = (
                 spare_shell.prepare(request["shell"], self._env)
                 if request["op"] == "spare"
@@ -110,6 +115,12 @@ class Start:
             # The first variable lies right behind the arguments.
             self._env = {os.fsencode(spare_shell.ROOM): b"." * spare_shell.ROOM_BYTES, **self._env}
         return True
+
+    def _make_pipes(self, count: int) -> None:
+        for _ in range(count):
+            reader, writer = os.pipe()
+            self.readers.append(reader)
+            self._fds.append(writer)
 
     def _ends(self) -> list[int]:
         """Of a shell that waits: its end of the socket, the file that its script comes in; of a session's one more."""
@@ -193,6 +204,9 @@ class Start:
 
     def _failed(self, step: str, error: OSError | ValueError) -> None:
         self.close()
+        for fd in self.readers:
+            os.close(fd)
+        self.readers = []
         self._channel.send(protocol.failed(step, error))
 
     @property

@@ -18,6 +18,7 @@ from nacre.warden.keepers import Keepers
 from nacre.warden.kept_job import Job
 from nacre.warden.protocol import SILENCE_SECONDS, SPARE_SECONDS
 from nacre.warden.record import STOP_SIGNAL
+from nacre.warden.relay import Relay
 from nacre.warden.stop_ladder import CommandTree, StopLadder
 from nacre.warden.wakeups import drain_wakeups, milliseconds_until
 
@@ -44,12 +45,13 @@ class Supervisor:
         self.start = start
         self._memory = memory
         self.poll = select.poll()
-        self.poll.register(channel.sock, select.POLLIN)
+        self.poll.register(channel.reading, select.POLLIN)
         self.poll.register(wakeup, select.POLLIN)
         self.tree = CommandTree(start.leader)
         self.ladder = StopLadder(self.tree)
         self.keepers = Keepers(channel, self.tree)
         self.intake = Intake(self.poll)
+        self.relay = Relay(channel, start.readers, self.intake) if start.readers else None
         self.job: Job | None = None
         self.following: list[bytes] = []
         """Requests for the next command that came before this one was known to be over; not decoded."""
@@ -116,16 +118,20 @@ class Supervisor:
         while True:
             self._look_at_children()
             self._look_at_clock()
-            if self.reported and not self.stays and not self.intake.fds:
+            if self.reported and not (self.stays or self.intake.fds or self.channel.unsent):
                 break
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _CHILD_ENDED)
-            for fd, _ in self.poll.poll(self.patience()):
+            if self.relay is not None:
+                self.relay.watch(self.poll, self.intake)
+            for fd, event in self.poll.poll(self.patience()):
                 if fd == self.wakeup:
                     drain_wakeups(fd)
                 elif fd in self.intake.fds:
                     self.intake.read(fd)
-                else:
+                elif fd == self.channel.reading and event != select.POLLOUT:
                     orders.listen(self)
+                elif self.channel.open:
+                    self.channel.flush()
 
     def patience(self) -> float | None:
         """Milliseconds until the next timer; None without one."""

@@ -155,7 +155,7 @@ def _look_on_thread(question: Look) -> socket.socket:
     def work() -> None:
         # The caller may have given up before the file system answered.
         with far, contextlib.suppress(OSError):
-            far.sendall(protocol.frame(path_lookup.answer(question, far)))
+            far.sendall(protocol.frame(path_lookup.answer(question, far.fileno())))
 
     near.settimeout(0)
     threading.Thread(target=work, name="nacre-look", daemon=True).start()
