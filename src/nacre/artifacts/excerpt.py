@@ -18,7 +18,7 @@ from nacre.artifacts.stored import BLOCK_BYTES, Stored
 from nacre.output.decode import decode, fit_head, fit_tail, trim_head, trim_tail
 from nacre.output.escapes import is_plain, strip
 from nacre.output.lines import Settled, settle
-from nacre.regex.automaton import Budget, Regex
+from nacre.regex.automaton import Regex, WorkBudget
 from nacre.wording import counted, were
 
 # What one answer may hold.
@@ -36,10 +36,9 @@ _OPEN_ESCAPE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*|\][^\x07\x1b\n]*\x1b?|[ -/]*)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Excerpt:
-    """A window on an output."""
+class Part:
+    """A stretch of an output that was read or searched."""
 
-    text: str
     offset: int
     """Of its first byte."""
     next_offset: int
@@ -55,6 +54,13 @@ class Excerpt:
         return self.next_offset < self.total_bytes
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt(Part):
+    """A window on an output."""
+
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """A line that matches."""
@@ -64,18 +70,10 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Matches:
-    found: tuple[Found, ...]
-    offset: int
-    next_offset: int
-    """Where the search stopped."""
-    total_bytes: int
-    skipped_bytes: int = 0
-    notices: tuple[str, ...] = ()
+class Matches(Part):
+    """What a search found."""
 
-    @property
-    def more(self) -> bool:
-        return self.next_offset < self.total_bytes
+    found: tuple[Found, ...]
 
 
 def read_window(stored: Stored, offset: int, limit: int, *, growing: bool = False) -> Excerpt:
@@ -132,12 +130,12 @@ def read_tail(stored: Stored, lines: int | None, limit: int, *, growing: bool = 
 
 
 async def search(stored: Stored, regex: Regex, offset: int, limit: int, *, seconds: float = SEARCH_SECONDS) -> Matches:
-    """Return the lines that match from `offset` on, at most `limit` bytes of them; others run on in the meantime.
+    """Return the lines that match from `offset` on, at most `limit` bytes of them; other tasks get their turns.
 
     Raises:
         RegexWorkError: the expression takes too much work on this output.
     """
-    work = Search(stored, regex, offset, Budget())
+    work = Search(stored, regex, offset, WorkBudget())
     found: list[Found] = []
     room, end = limit, time.monotonic() + seconds
     while not work.done and room > 0 and time.monotonic() < end:
@@ -167,7 +165,7 @@ class Search:
     regex: Regex
     position: int
     """The first byte that was not searched."""
-    budget: Budget
+    budget: WorkBudget
     skipped_bytes: int = 0
     cut_lines: int = 0
     done: bool = field(default=False)
@@ -196,8 +194,8 @@ class Search:
         return room
 
 
-def _matching(regex: Regex, data: bytes, budget: Budget) -> Iterator[Found]:
-    """The lines of a block that match, with their offsets in it."""
+def _matching(regex: Regex, data: bytes, budget: WorkBudget) -> Iterator[Found]:
+    """Yield the lines of a block that match, with their offsets in it."""
     if is_plain(data) and b"\r" not in data:
         # The view changes nothing, so text and bytes have the same offsets.
         yield from _matching_text(regex, data.decode("ascii"), budget)
@@ -210,7 +208,7 @@ def _matching(regex: Regex, data: bytes, budget: Budget) -> Iterator[Found]:
             yield Found(state.start(), _around(line, place))
 
 
-def _matching_text(regex: Regex, text: str, budget: Budget) -> Iterator[Found]:
+def _matching_text(regex: Regex, text: str, budget: WorkBudget) -> Iterator[Found]:
     start = 0
     while start < len(text) and (end := regex.find(text, start, budget=budget)) >= 0:
         inside = max(start, end - 1)
@@ -232,15 +230,14 @@ def _around(line: str, place: int) -> str:
 
 
 def view(text: str) -> str:
-    """What a person would have seen."""
+    """Return what a person would have seen."""
     return settle(strip(text)).text
 
 
 def redrawn(shown: Settled) -> list[str]:
     if not shown.redraws:
         return []
-    states = f"{shown.redraws} earlier state{'' if shown.redraws == 1 else 's'}"
-    return [f"{states} of redrawn lines left out; grep finds them"]
+    return [f"{counted(shown.redraws, 'earlier state')} of redrawn lines left out; grep finds them"]
 
 
 def dropped(count: int, offset: int | None) -> str:
@@ -254,14 +251,14 @@ def beyond_end(offset: int, total: int) -> str:
 
 
 def _whole(data: bytes) -> bytes:
-    """Without a character or an escape sequence that the end cuts off."""
+    """Return the data without a character or an escape sequence that its end cuts off."""
     data = trim_head(data)
     unfinished = _OPEN_ESCAPE.search(data, max(0, len(data) - LEAST_READ_BYTES // 2))
     return data if unfinished is None else data[: unfinished.start()]
 
 
 def _cut(data: bytes, fits: int) -> int:
-    """Where to end a window of which `fits` bytes fit: between lines, unless that would give up more than half."""
+    """Return where to end a window of which `fits` bytes fit: between lines, unless that gives up more than half."""
     end = data.rfind(b"\n", 0, fits) + 1
     if end <= fits // 2:
         end = len(_whole(data[:fits]))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from nacre.bash.fragments import fragments
-from nacre.regex.automaton import Budget, Regex, shortened
+from nacre.regex.automaton import Regex, WorkBudget, shortened
 from nacre.regex.syntax import RegexSyntaxError
 
 
@@ -37,7 +37,7 @@ class Interception:
     """The whole text for the model: `Blocked: …`, a blank line, the command."""
 
 
-Search = Callable[[str, Budget], bool]
+Search = Callable[[str, WorkBudget], bool]
 """Whether a pattern is found in a text; what it costs is taken off the budget."""
 
 
@@ -131,7 +131,7 @@ def _search(rule: InterceptRule) -> Search:
         return lambda text, budget: own.search(text) is not None
     regex = Regex(rule.pattern, rule.flags)
 
-    def search(text: str, budget: Budget) -> bool:
+    def search(text: str, budget: WorkBudget) -> bool:
         budget.spend(len(text))
         return regex.find(text, budget=budget) >= 0
 
@@ -148,7 +148,7 @@ def intercept(
     Raises:
         RegexWorkError: the patterns of a file take too much work on this command.
     """
-    budget = Budget()
+    budget = WorkBudget()
     candidates = _candidates(command)
     if without_cd is not None and without_cd != command:
         candidates += _candidates(without_cd)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from nacre.output.decode import TextStream
 from nacre.output.escapes import EscapeFilter, is_plain
-from nacre.regex.automaton import Budget, compiled
+from nacre.regex.automaton import WorkBudget, compiled
 
 # What is shown of the line that matched, and so kept of the one that is being written.
 LINE_CHARACTERS = 500
@@ -21,7 +21,7 @@ class RegexWatch:
 
     def __init__(self, source: str) -> None:
         self._regex = compiled(source)
-        self._budget = Budget()
+        self._budget = WorkBudget()
         self._state = self._regex.begin
         self._decoder = TextStream()
         self._escapes = EscapeFilter()

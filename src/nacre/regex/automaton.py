@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal
 
-from nacre.regex.literals import Fixed, literal_prefix, needed
-from nacre.regex.syntax import Accept, Assert, Split, Take, assemble, flags_of, parse
+from nacre.regex.literals import KnownText, literal_prefix, needed
+from nacre.regex.syntax import Accept, Assert, Instruction, Split, Take, assemble, flags_of, parse
 
 # About a megabyte of remembered steps; then all are forgotten.
 MOST_STEPS = 10_000
@@ -35,7 +35,7 @@ class RegexWorkError(Exception):
         super().__init__(f"/{shortened(source)}/ takes too much work on this output; use a simpler expression")
 
 
-class Budget:
+class WorkBudget:
     """The work that one search may take; earned by text, spent by steps that are not known yet."""
 
     __slots__ = ("left",)
@@ -86,7 +86,7 @@ class Regex:
         self._looks_back = any(isinstance(one, Assert) and one.anchor != "$" for one in self._program)
         self._states: dict[tuple[frozenset[int], Before, bool], State] = {}
         self._steps = 0
-        self._budget = Budget()
+        self._budget = WorkBudget()
         self._skip = self._skipper(literal_prefix(tree))
         self._hint = _finder(needed(tree))
 
@@ -95,13 +95,13 @@ class Regex:
         """The state at the beginning of a line."""
         return self._state(self._start, "start")
 
-    def scan(self, state: State, text: str, pos: int = 0, *, budget: Budget | None = None) -> tuple[State, int]:
+    def scan(self, state: State, text: str, pos: int = 0, *, budget: WorkBudget | None = None) -> tuple[State, int]:
         """Go on over `text`; stop behind the first match and return its end, or -1 when there is none.
 
         Raises:
             RegexWorkError: the budget of the search is spent; without one, that of a single search.
         """
-        self._budget = Budget() if budget is None else budget
+        self._budget = WorkBudget() if budget is None else budget
         if self._budget.left <= 0:
             raise RegexWorkError(self.source)
         if state.matched:
@@ -134,10 +134,10 @@ class Regex:
         return state, -1
 
     def matches_here(self, state: State) -> bool:
-        """Whether there is a match if the text ends here: `$` is then true."""
+        """Return whether there is a match if the text ends here: `$` is then true."""
         return state.matched or self._resolve(state, None)[1]
 
-    def find(self, text: str, pos: int = 0, *, budget: Budget | None = None) -> int:
+    def find(self, text: str, pos: int = 0, *, budget: WorkBudget | None = None) -> int:
         """Return the end of the first match from `pos`, the beginning of a line, on; -1 when there is none.
 
         Raises:
@@ -192,64 +192,36 @@ class Regex:
         # Where nothing looks back, states need not differ by what came before.
         if not self._looks_back or (character == "\n" and self._every_line):
             return "start"
-        return "word" if character.isalnum() or character == "_" else "other"
+        return "word" if _is_word(character) else "other"
 
     def _closure(self, places: Iterable[int]) -> frozenset[int]:
-        """Follow the forks, up to what needs a character or an anchor."""
-        found: set[int] = set()
-        seen: set[int] = set()
-        todo = list(places)
-        while todo:
-            place = todo.pop()
-            if place in seen:
-                continue
-            seen.add(place)
-            one = self._program[place]
-            if isinstance(one, Split):
-                todo.extend(one.targets)
-            else:
-                found.add(place)
-        return frozenset(found)
+        return frozenset(_reach(self._program, places, lambda _: False))
 
     def _resolve(self, state: State, following: str | None) -> tuple[set[int], bool]:
-        """Follow the anchors too: the places that take a character, and whether the expression is matched here."""
-        takers: set[int] = set()
-        seen: set[int] = set()
-        todo = list(state.places)
-        matched = False
-        while todo:
-            place = todo.pop()
-            if place in seen:
-                continue
-            seen.add(place)
-            one = self._program[place]
-            if isinstance(one, Accept):
-                matched = True
-            elif isinstance(one, Take):
-                takers.add(place)
-            elif isinstance(one, Split):
-                todo.extend(one.targets)
-            elif self._holds(one, state.before, following):
-                todo.append(place + 1)
-        return takers, matched
+        """Return the places that take a character, and whether the expression is matched here."""
 
-    def _holds(self, one: Assert, before: Before, following: str | None) -> bool:
-        if one.anchor == "^":
-            return before == "start"
-        if one.anchor == "$":
-            return following is None or (following == "\n" and self._every_line)
-        word_follows = following is not None and (following.isalnum() or following == "_")
-        return ((before == "word") != word_follows) == (one.anchor == "b")
+        def holds(one: Assert) -> bool:
+            if one.anchor == "^":
+                return state.before == "start"
+            if one.anchor == "$":
+                return following is None or (following == "\n" and self._every_line)
+            word_follows = following is not None and _is_word(following)
+            return ((state.before == "word") != word_follows) == (one.anchor == "b")
+
+        return self._takers(_reach(self._program, state.places, holds))
+
+    def _takers(self, places: set[int]) -> tuple[set[int], bool]:
+        return {place for place in places if isinstance(self._program[place], Take)}, self._accepts(places)
 
     def _takes(self, place: int, character: str) -> bool:
         matcher = self._classes[place]
         return matcher is not None and matcher(character) is not None
 
-    def _accepts(self, places: frozenset[int]) -> bool:
+    def _accepts(self, places: Iterable[int]) -> bool:
         return any(isinstance(self._program[place], Accept) for place in places)
 
     def _skipper(self, prefix: str) -> Finder:
-        """How to find where a match could begin."""
+        """Return what finds where a match could begin."""
         edge = len(prefix) - 1
         if edge > 0:
 
@@ -259,41 +231,51 @@ class Regex:
                 return found if found >= 0 else max(pos, size - edge)
 
             return skip_to_prefix
-        takers, matched = self._first()
+        takers, matched = self._takers(_reach(self._program, self._start, lambda _: True))
         if matched:
             return lambda text, pos, size: pos
         firsts = [one for place in sorted(takers) if isinstance(one := self._program[place], Take)]
         sources = dict.fromkeys(f"(?i:{one.source})" if one.ignore_case else one.source for one in firsts)
-        search = re.compile("|".join(sources) or "(?!)").search
-
-        def skip_to_first(text: str, pos: int, size: int) -> int:
-            found = search(text, pos, size)
-            return -1 if found is None else found.start()
-
-        return skip_to_first
-
-    def _first(self) -> tuple[set[int], bool]:
-        """The places that can take the first character, and whether anchors alone could be a match."""
-        places = set(self._start)
-        todo = list(places)
-        while todo:
-            place = todo.pop()
-            if isinstance(self._program[place], Assert):
-                more = self._closure([place + 1]) - places
-                places |= more
-                todo.extend(more)
-        return {place for place in places if isinstance(self._program[place], Take)}, self._accepts(frozenset(places))
+        return _pattern_finder("|".join(sources) or "(?!)")
 
 
-def _finder(literals: tuple[Fixed, ...]) -> Finder | None:
-    """How to find any of these texts; None when there is none to look for."""
+def _reach(program: Sequence[Instruction], places: Iterable[int], holds: Callable[[Assert], bool]) -> set[int]:
+    """Follow the forks, and the anchors that hold, up to what takes a character, accepts, or is held by an anchor."""
+    found: set[int] = set()
+    seen: set[int] = set()
+    todo = list(places)
+    while todo:
+        place = todo.pop()
+        if place in seen:
+            continue
+        seen.add(place)
+        one = program[place]
+        if isinstance(one, Split):
+            todo.extend(one.targets)
+        elif isinstance(one, Assert) and holds(one):
+            todo.append(place + 1)
+        else:
+            found.add(place)
+    return found
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def _finder(literals: tuple[KnownText, ...]) -> Finder | None:
+    """Return what finds any of these texts; None when there is none to look for."""
     if not literals:
         return None
     if len(literals) == 1 and not literals[0].ignore_case:
         wanted = literals[0].text
         return lambda text, pos, size: text.find(wanted, pos, size)
     spelled = (f"(?i:{re.escape(one.text)})" if one.ignore_case else re.escape(one.text) for one in literals)
-    search = re.compile("|".join(spelled)).search
+    return _pattern_finder("|".join(spelled))
+
+
+def _pattern_finder(pattern: str) -> Finder:
+    search = re.compile(pattern).search
 
     def find(text: str, pos: int, size: int) -> int:
         found = search(text, pos, size)
@@ -307,7 +289,7 @@ def _class(one: Take) -> Callable[[str], re.Match[str] | None]:
 
 
 def shortened(source: str) -> str:
-    """An expression as a message quotes it."""
+    """Return an expression as a message quotes it."""
     return source if len(source) <= SHOWN_CHARACTERS else f"{source[:SHOWN_CHARACTERS]}…"
 
 
@@ -317,5 +299,5 @@ _KEPT: Final = 16
 
 @functools.lru_cache(maxsize=_KEPT)
 def compiled(source: str) -> Regex:
-    """The expression; what was worked out about a recent one is used again."""
+    """Return the expression; what was worked out about a recent one is used again."""
     return Regex(source)

@@ -11,7 +11,9 @@ MOST_ALTERNATIVES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class KnownText:
+    """Text that a match holds."""
+
     text: str
     ignore_case: bool
 
@@ -34,12 +36,12 @@ def literal_prefix(node: Node) -> str:
     return ""
 
 
-def needed(node: Node) -> tuple[Fixed, ...]:
+def needed(node: Node) -> tuple[KnownText, ...]:
     """Return texts of which every match holds at least one; () when nothing is known."""
     match node:
         case Take():
             text = _plain(node)
-            return () if text is None else (Fixed(text, node.ignore_case),)
+            return () if text is None else (KnownText(text, node.ignore_case),)
         case Sequence(parts):
             return max([*_runs(parts), *(needed(part) for part in parts)], key=_worth, default=())
         case Choice(branches):
@@ -51,9 +53,9 @@ def needed(node: Node) -> tuple[Fixed, ...]:
     return ()
 
 
-def _runs(parts: tuple[Node, ...]) -> list[tuple[Fixed, ...]]:
-    """The stretches of plain characters, anchors in between aside."""
-    runs: list[tuple[Fixed, ...]] = []
+def _runs(parts: tuple[Node, ...]) -> list[tuple[KnownText, ...]]:
+    """Return the stretches of plain characters, anchors in between aside."""
+    runs: list[tuple[KnownText, ...]] = []
     run = ""
     ignore_case = False
     for part in parts:
@@ -62,20 +64,20 @@ def _runs(parts: tuple[Node, ...]) -> list[tuple[Fixed, ...]]:
         text = _plain(part) if isinstance(part, Take) else None
         if isinstance(part, Take) and text is not None and (part.ignore_case == ignore_case or not run):
             run, ignore_case = run + text, part.ignore_case
-            runs.append((Fixed(run, ignore_case),))
+            runs.append((KnownText(run, ignore_case),))
         else:
             run = text or ""
             ignore_case = isinstance(part, Take) and part.ignore_case
     return runs
 
 
-def _worth(alternatives: tuple[Fixed, ...]) -> int:
-    """The longer the shortest of them, the fewer lines hold one by chance."""
+def _worth(alternatives: tuple[KnownText, ...]) -> int:
+    """Return the length of the shortest: the longer it is, the fewer lines hold one by chance."""
     return min((len(one.text) for one in alternatives), default=0)
 
 
 def _plain(one: Take) -> str | None:
-    """The one character that is taken, where it is spelled as such."""
+    """Return the one character that is taken, where it is spelled as such."""
     source = one.source
     if len(source) == 1 and source != ".":
         return source

@@ -37,6 +37,8 @@ class Take:
 
 @dataclass(frozen=True, slots=True)
 class Assert:
+    """Go on if the place between two characters is such."""
+
     anchor: Anchor
 
 
@@ -49,7 +51,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Accept:
-    pass
+    """The expression is matched."""
 
 
 Instruction = Take | Assert | Split | Accept
@@ -76,7 +78,7 @@ Node = Take | Assert | Repeat | Sequence | Choice
 
 
 def flags_of(source: str, given: str) -> str:
-    """The flags of an expression for a whole text: those given, and those that it begins with."""
+    """Return the flags of an expression for a whole text: those given, and those that it begins with."""
     own = _GLOBAL_FLAGS.match(source)
     return given + (own[1] if own else "")
 
@@ -160,14 +162,14 @@ _RANGE = re.compile(f"({_CODE})-(?=({_CODE}))", re.DOTALL)
 
 
 def _characters_in_ranges(source: str) -> int:
-    """At most how many characters of the basic plane the ranges of an expression name, each counted for itself."""
+    """Return how many characters of the basic plane the ranges of an expression name at most."""
     last = 0xFFFF
     found = _RANGE.findall(source)
     return sum(max(0, min(_code(high, named=last), last) - _code(low, named=0) + 1) for low, high in found)
 
 
 def _code(spelled: str, *, named: int) -> int:
-    """The character that a range begins or ends with; one that is spelled by its name is not looked up."""
+    """Return the character that a range begins or ends with; one that is spelled by its name is not looked up."""
     if len(spelled) == 1:
         return ord(spelled)
     kind, digits = spelled[1], spelled[2:]
