@@ -1,6 +1,6 @@
 """The event that a caller waits for: a line of output, an open port, a file, or silence. Exactly one of them.
 
-The values, their checks, and the question whether a port is open. Whoever has the output watches it (`output.watch`).
+The values, their checks, and whether a port is open. Output is watched by `output/regex_watch.py`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ CONNECT_SECONDS = 0.25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Until:
+    """An event to wait for."""
+
     regex: str | None = None
     """A line of the output matches it."""
     port: int | None = None
@@ -51,7 +53,7 @@ class Until:
 
 
 def decode_until(value: object, *, field: str = "until") -> Until:
-    """The event that a model asked for.
+    """Return the event that a model asked for.
 
     Raises:
         InvalidRequestError: it names the field and what would do.
@@ -79,7 +81,7 @@ _LISTED = ", ".join(KINDS)
 
 
 def regex_problem(value: object) -> str | None:
-    """What is wrong with an expression, as the end of a sentence; None when it can be used."""
+    """Return what is wrong with an expression, as the end of a sentence; None when it can be used."""
     if not isinstance(value, str) or not value:
         return f"must be a regular expression as a text, got {shown(value)}"
     if not _is_text(value):
@@ -92,7 +94,7 @@ def regex_problem(value: object) -> str | None:
 
 
 def _is_text(value: str) -> bool:
-    """Whether it can be written as bytes: a lone surrogate may stand for none."""
+    """Return whether it can be written as bytes: a lone surrogate may stand for none."""
     try:
         value.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -122,7 +124,7 @@ _CHECKS = {"regex": regex_problem, "port": _port_problem, "file": _file_problem,
 
 
 async def port_open(port: int) -> bool:
-    """Whether something on this machine accepts connections at `port`, by IPv4 or IPv6."""
+    """Return whether something on this machine accepts connections at `port`, by IPv4 or IPv6."""
     answers = await asyncio.gather(
         _accepts(socket.AF_INET, ("127.0.0.1", port)),
         _accepts(socket.AF_INET6, ("::1", port)),

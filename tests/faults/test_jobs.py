@@ -229,7 +229,7 @@ async def test_case_75_output_that_somebody_takes_away_is_read_as_far_as_it_is_t
     reply = await tool.call({"read": "bg_1"})
     beyond = await tool.call({"read": "bg_1", "offset": 10_000})
     assert (reply.is_error, beyond.is_error) == (False, False)
-    words = "somebody deleted it" if how == "deleted" else "somebody shortened the output file"
+    words = "it was deleted" if how == "deleted" else "the output file was shortened"
     assert words in reply.text
     assert reply.text.startswith("(no output)\n" if how == "deleted" else "after\n")
     assert JobTable(home).get("bg_1").record["exitCode"] == 0

@@ -143,4 +143,4 @@ async def test_a_deleted_output_is_told_with_a_notice(table: JobTable, start: St
     job = await start("echo x")
     found = (await poll(table, [job.id], wait=10)).jobs[0]
     found.output_file.unlink()
-    assert text_of(found).endswith("is gone, somebody deleted it]")
+    assert text_of(found).endswith("is gone: it was deleted]")

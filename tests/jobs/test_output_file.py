@@ -259,21 +259,19 @@ def test_75_an_output_file_that_was_deleted_is_empty_with_a_notice(home: Path) -
     job.output_file.unlink()
     with JobFile.open(job) as file:
         assert read_window(file, 0, 100).text == ""
-        assert file.notices == (f"the output file {job.output_file} is gone, somebody deleted it",)
+        assert file.notices == (f"the output file {job.output_file} is gone: it was deleted",)
 
 
 def test_75_an_output_file_that_was_shortened_gives_what_is_left_with_a_notice(home: Path) -> None:
     job = kept(home, b"abc", outputBytes=1000)
     with JobFile.open(job) as file:
-        assert file.notices == ("1000 bytes were written, only 3 left: somebody shortened the output file",)
+        assert file.notices == ("1000 bytes were written, only 3 left: the output file was shortened",)
         assert read_window(file, 500, 100) == Excerpt(
             text="",
             offset=3,
             next_offset=3,
             total_bytes=3,
-            notices=(
-                "offset 500 is beyond the end, which is at 3 bytes; if there were more, somebody shortened the file",
-            ),
+            notices=("offset 500 is beyond the end, which is at 3 bytes; if there were more, the file was shortened",),
         )
 
 

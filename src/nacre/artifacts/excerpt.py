@@ -247,7 +247,7 @@ def dropped(count: int, offset: int | None) -> str:
 
 def beyond_end(offset: int, total: int) -> str:
     size = counted(total, "byte")
-    return f"offset {offset} is beyond the end, which is at {size}; if there were more, somebody shortened the file"
+    return f"offset {offset} is beyond the end, which is at {size}; if there were more, the file was shortened"
 
 
 def _whole(data: bytes) -> bytes:

@@ -64,7 +64,7 @@ def _open(job: Job) -> tuple[int, tuple[Extent, ...], tuple[str, ...]]:
         fd = os.open(job.output_file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
         fd = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-        return fd, (), (f"the output file {job.output_file} is gone, somebody deleted it",)
+        return fd, (), (f"the output file {job.output_file} is gone: it was deleted",)
     try:
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode):
@@ -122,7 +122,7 @@ def _notices(job: Job, extents: tuple[Extent, ...], size: int) -> tuple[str, ...
     notices = []
     written = job.record.get("outputBytes")
     if isinstance(written, int) and size < written:
-        notices.append(f"{were(written, 'byte')} written, only {size} left: somebody shortened the output file")
+        notices.append(f"{were(written, 'byte')} written, only {size} left: the output file was shortened")
     lost = job.record.get("droppedBytes")
     if isinstance(lost, int) and lost and len(extents) < 2:
         notices.append(f"{were(lost, 'byte', ' at the end')} dropped: the output is larger than what is kept of it")

@@ -22,18 +22,18 @@ _PROJECTS: dict[str, str] = {}
 
 
 def named_session(name: str) -> str:
-    """The key of a session that programs share by its name."""
+    """Return the key of a session that programs share by its name."""
     return f"{_NAMED}{name}"
 
 
 def own_session(key: str) -> str:
-    """The key of a session of this process, unique among all processes."""
+    """Return the key of a session of this process, unique among all processes."""
     pid = os.getpid()
     return f"{pid}:{children.start_time(pid)} {key}"
 
 
 async def project_of(directory: str) -> str:
-    """The project of a directory; the directory itself when its file system does not answer."""
+    """Return the project of a directory; the directory itself when its file system does not answer."""
     known = _PROJECTS.get(directory)
     if known is None:
         try:
@@ -45,7 +45,7 @@ async def project_of(directory: str) -> str:
 
 
 def owns(session: str | None, project: str, job: Job) -> bool:
-    """Whether a job belongs to this session or to this project."""
+    """Return whether a job belongs to this session or to this project."""
     if session is not None and job.record.get("session") == session:
         return True
     known = job.record.get("project")
@@ -56,18 +56,18 @@ def owns(session: str | None, project: str, job: Job) -> bool:
 
 
 def split(listing: Listing, session: str | None, project: str) -> tuple[Listing, int]:
-    """The jobs of this owner, and how many others there are."""
+    """Return the jobs of this owner, and how many others there are."""
     own = tuple(job for job in listing.jobs if owns(session, project, job))
     return Listing(own, listing.damaged), len(listing.jobs) - len(own)
 
 
 async def own_jobs(owner: Owner, listing: Listing) -> tuple[Listing, int]:
-    """The same for a caller that may not wait for a file system."""
+    """Return the same for a caller that may not wait for a file system."""
     return split(listing, owner.session, await project_of(owner.directory))
 
 
 def hears(owner: Owner, project: str, job: Job) -> bool:
-    """Whether this owner is told of a job's end: it started it, or nobody else is left who could be told."""
+    """Return whether this owner is told of a job's end: it started the job, or no other owner is left to be told."""
     session = job.record.get("session")
     if owner.session is not None and session == owner.session:
         return True
@@ -85,12 +85,12 @@ def _started_here(job: Job) -> bool:
 
 
 def _is_alive(job: Job) -> bool:
-    """Whether the program that started the job still runs."""
+    """Return whether the program that started the job still runs."""
     pid = job.record.get("ownerPid")
     return isinstance(pid, int) and children.start_time(pid) == job.record.get("ownerStart")
 
 
 def others_line(others: int, how: str) -> str:
-    """How many jobs a list leaves out, and how to see them."""
+    """Return how many jobs a list leaves out, and how to see them."""
     jobs = "1 job of another session or project is" if others == 1 else f"{others} jobs of other projects are"
     return f"{jobs} not listed; {how}"

@@ -35,7 +35,7 @@ MOST_SCANS = 256
 # What was written before the poll is searched for at least as long, even if the caller does not wait.
 SEARCH_SECONDS = 2.0
 
-# The jobs that somebody in this process waits for, by directory: who waits for a job is not told of its end as well.
+# The jobs that polls in this process wait for, by directory: their callers are not told of the end by a notice as well.
 _WAITED_FOR: Counter[str] = Counter()
 
 Reason = Literal["ended", "matched", "port", "file", "quiet", "wait"]
@@ -111,7 +111,7 @@ async def poll(
 
 
 def is_waited_for(job: Job) -> bool:
-    """Whether a poll in this process is watching the job."""
+    """Return whether a poll in this process is watching the job."""
     return str(job.directory) in _WAITED_FOR
 
 
@@ -136,7 +136,7 @@ class _Watched:
         return not self.job.running
 
     def grown(self) -> bool:
-        """Whether the output has changed since the last look."""
+        """Return whether the output has changed since the last look."""
         try:
             found = self.job.files.call(os.stat, self.job.output_file)
         except StateDirectoryError:
@@ -231,7 +231,7 @@ class _Watch:
         found = scan.watch.resume()
         if not found and one.grown():
             with JobFile.open(one.job) as file:
-                # A file that somebody shortened is searched from its new end on.
+                # A file that was shortened is searched from its new end on.
                 scan.offset = min(scan.offset, file.end)
                 while not found and time.monotonic() < self._search_end:
                     piece = file.read(scan.offset, SLICE_BYTES)

@@ -145,7 +145,6 @@ def test_the_longest_value_wins_where_two_begin() -> None:
     shown = redactor.feed(b"abcdefgh-abcdefghij") + redactor.feed(b"klmnop") + redactor.flush()
     assert shown == b"[redacted:SHORT]-[redacted:LONG]"
     assert redactor.counts == {"SHORT": 1, "LONG": 1}
-    assert redactor.replaced == 2
 
 
 @pytest.mark.parametrize("value", ["short", "password", "1234567890", "/home/u/.aws/credentials", "~/.ssh/id_rsa", ""])
@@ -201,7 +200,7 @@ def test_values_are_found_deep_in_a_long_stream(filler: bytes) -> None:
         for form in value_forms(value):
             shown = redactor.feed(filler * 7 + form + filler * 5000)
             assert form not in shown
-    assert redactor.replaced >= 12 * 4
+    assert sum(redactor.counts.values()) >= 12 * 4
 
 
 def test_the_module_is_light_to_import_and_needs_only_the_standard_library() -> None:

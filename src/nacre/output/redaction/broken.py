@@ -1,7 +1,8 @@
-"""Text without terminal control, and the way back from a place in it to the place in the text.
+"""Replaces forms in a text with terminal control, which may be in the middle of a value.
 
 A value with colour codes or NULs between its characters (UTF-16 has a NUL in every character) is whole for a reader of
-the text, and nowhere in its bytes. Standard library only, as for redact.
+the text, and nowhere in its bytes. So the text is searched without its control, and a place in that is mapped to the
+place in the text.
 """
 
 from __future__ import annotations
@@ -10,8 +11,12 @@ import re
 from bisect import bisect_right
 
 from nacre.output.escapes import CONTROL_BYTES, SEQUENCE_BYTES, UNFINISHED_BYTES
-from nacre.output.redaction.table import UNBROKEN, FormTable, flat_text
+from nacre.output.redaction.table import UNBROKEN, Form, FormTable, flat_text, skip_breaks, skip_bytes
 
+# A beginning of a value with more control in it than this is let go, so that what is held stays small.
+MOST_HELD_BYTES = 64 * 1024
+# What the end of a text has beyond two forms: room for terminal control.
+TAIL_BYTES = 1024
 # A control string and what follows it, up to the next sequence.
 CONTROL_STRING = re.compile(rb"\x1b[\]X^_P][^\x1b]*+")
 # A longer sequence is text: waiting for its end would hold back the output.
@@ -40,7 +45,7 @@ class Unbroken:
         self._last = (0, 0)
 
     def place(self, at: int) -> int:
-        """Where the byte at this place comes from."""
+        """Return where the byte at this place comes from."""
         if self._begins is None:
             self._begins = self._mapped()
         done, begin = self._last if self._last[0] <= at else (0, 0)
@@ -60,7 +65,7 @@ class Unbroken:
         return begin, Unbroken(self.raw[begin:], self._control, final=False)
 
     def outside(self, place: int) -> int:
-        """The same place in the raw text, or the beginning of the sequence that it is in."""
+        """Return the same place in the raw text, or the beginning of the sequence that it is in."""
         start = self.raw.rfind(b"\x1b", 0, place)
         if start < 0 or not self._reaches_over(start, place):
             return place
@@ -114,6 +119,54 @@ class SequenceStarts:
         return bool(strings and self._table.occurrences(flat_text(b"\x1b".join(strings))))
 
 
-def sequences_in(text: bytes) -> bytes:
-    """The escape sequences of a text, without the text."""
-    return b"".join(SEQUENCE_BYTES.findall(text))
+def redact_broken(
+    table: FormTable, text: bytes, counts: dict[str, int], *, final: bool, control: bytes
+) -> tuple[bytes, bytes]:
+    """Return what can be shown of a text, and its end that is held back; add the replacements to `counts`."""
+    if table.sequence_starts is None:
+        table.sequence_starts = SequenceStarts(table)
+    unbroken = Unbroken(text, control, final=final)
+    found = _found(table, text) if table.sequence_starts.found_in(text) else []
+    found += [(unbroken.place(at), unbroken.place(end - 1) + 1, form) for at, end, form in _found(table, unbroken.text)]
+    cut = len(text) if final else _finished(table, unbroken)
+    shown: list[bytes] = []
+    done = 0
+    for at, end, form in sorted(found, key=lambda one: (one[0], -one[1])):
+        if at < done:
+            continue
+        if at >= cut:
+            break
+        # Colours go on as they would: what is replaced is the text alone.
+        shown += (text[done:at], form.replacement, *SEQUENCE_BYTES.findall(text[at:end]))
+        counts[form.name] = counts.get(form.name, 0) + 1
+        done = end
+        if done > cut:
+            cut = done + _finished(table, Unbroken(text[done:], control, final=False))
+    return b"".join((*shown, text[done:cut])), text[cut:]
+
+
+def _found(table: FormTable, text: bytes) -> list[tuple[int, int, Form]]:
+    """Return all occurrences in a text, overlapping ones too."""
+    found: list[tuple[int, int, Form]] = []
+    at = flat_at = 0
+    for place, _, form in table.occurrences(flat_text(text)):
+        at, flat_at = skip_breaks(text, skip_bytes(text, at, place - flat_at)), place
+        end = skip_bytes(text, at, len(form.flat))
+        if form.allows(text[at:end], len(form.flat)):
+            found.append((at, end, form))
+    return found
+
+
+def _finished(table: FormTable, unbroken: Unbroken) -> int:
+    """Return up to where a text cannot be the beginning of a form, nor of terminal control."""
+    # Nothing longer than a form is held, and in a long text the way back to a place is long.
+    size = 2 * table.longest + TAIL_BYTES
+    if len(unbroken.raw) > 2 * size:
+        begin, tail = unbroken.tail(size)
+        if len(flat_text(tail.text)) >= table.longest:
+            return begin + _finished(table, tail)
+    raw, text = unbroken.raw, unbroken.text
+    cut = len(text) - table.held(text, flat_text(text))
+    place = unbroken.end if cut == len(text) else unbroken.place(cut)
+    place = min(place, unbroken.outside(len(raw) - table.held(raw, flat_text(raw))))
+    return place if len(raw) - place <= MOST_HELD_BYTES else len(raw)

@@ -2,7 +2,7 @@
 
 Two questions are answered here: where forms occur in a text, and how much of its end may be the beginning of one. Both
 are asked of the text without its line breaks; which breaks an occurrence may have is the form's own rule. No state of a
-stream belongs here: one table serves many. Standard library only, as for redact.
+stream belongs here: one table serves many. Standard library only.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Form:
 
 
 class Windows:
-    """Which runs of ``UNBROKEN`` bytes a long text has: asked often, it answers from a map that may only say no."""
+    """The runs of ``UNBROKEN`` bytes that a long text has; a map rules most of them out once many were looked up."""
 
     __slots__ = ("_asked", "_map", "_text")
 
@@ -64,7 +64,7 @@ class Windows:
         self._map = b""
 
     def find(self, window: bytes) -> int:
-        """Where it occurs first, or -1."""
+        """Return where it occurs first, or -1."""
         if self._map:
             if not self._map[hash(window) % MAP_BYTES]:
                 return -1
@@ -143,7 +143,7 @@ class FormTable:
         )
 
     def held(self, text: bytes, flat: bytes) -> int:
-        """How many bytes at the end of the text may be the beginning of a form."""
+        """Return how many bytes at the end of the text may be the beginning of a form."""
         for length, form in self._unfinished(flat, ended=text.endswith((b"\n", b"\r"))):
             begin = last_bytes(text, length)
             if form is None or form.allows(text[begin:], length):
@@ -187,7 +187,7 @@ def carriers(forms: Sequence[Form]) -> dict[bytes, list[tuple[int, Form]]]:
 
 
 def without_prefixes(forms: Sequence[Form]) -> list[Form]:
-    """Leave out what a longer form begins with: whoever waits for the longer one waits for it too."""
+    """Leave out what a longer form begins with: waiting for the longer one waits for it too."""
     ordered = sorted(forms, key=lambda form: form.flat)
     kept = ordered[-1:]
     for form, after in pairwise(ordered):
@@ -202,7 +202,7 @@ def flat_text(text: bytes) -> bytes:
 
 
 def last_bytes(text: bytes, count: int) -> int:
-    """Where the last ``count`` bytes that are no line breaks begin."""
+    """Return where the last ``count`` bytes that are no line breaks begin."""
     at = len(text)
     while count:
         begin = max(0, at - count)
@@ -212,7 +212,7 @@ def last_bytes(text: bytes, count: int) -> int:
 
 
 def skip_bytes(text: bytes, at: int, count: int) -> int:
-    """Where the text goes on after ``count`` bytes that are no line breaks."""
+    """Return where the text goes on after ``count`` bytes that are no line breaks."""
     while count:
         end = at + count
         count = text.count(b"\n", at, end) + text.count(b"\r", at, end)
