@@ -1,4 +1,4 @@
-"""Limits with their real seconds (30 s, 60 s): outside the quick suite, `make test-long` runs them.
+"""A command of 65 s as a job: outside the quick suite, `make test-long` runs it.
 
 The same behaviour is tested in fractions of a second beside the contract; here nothing is shortened, so that a limit
 which only a long command meets (an idle runner, a timer, a lease) would show.
