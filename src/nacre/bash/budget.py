@@ -8,7 +8,7 @@ from typing import Final
 
 from nacre.bash.tree import UnreadableError
 
-# The promise is an answer within one second, whatever the script; this leaves room for what does not tick.
+# The guard answers within one second for every script; the rest is for work that does not tick.
 DEFAULT_SECONDS: Final = 0.75
 # Asking the clock costs about 50 ns; a tick in between costs a third of that.
 _TICKS_PER_LOOK: Final = 256

@@ -1,7 +1,7 @@
 """The shape of a command: a leading `cd x &&`, a trailing `| head` or `| tail`, one simple command, a whole script.
 
-Recognition only: each function gives spans and values, or None; the command itself is never changed here. Whatever is
-not plainly one of the shapes is None, so that the command runs as written.
+Recognition only: each function gives spans and values, or None; the command itself is never changed here. A
+command that is not plainly of the shape gives None and runs as written.
 """
 
 import functools
@@ -73,7 +73,7 @@ def lift_cd(command: str) -> CdPrefix | None:
 
 
 def _is_and_chain(program: Program) -> bool:
-    """Whether the program is one chain of `&&` that nothing follows."""
+    """True if the program is one chain of `&&` that nothing follows."""
     if program.background or len(program.steps) < 3:
         return False
     chain, last = program.steps[1], program.steps[-1]
@@ -111,7 +111,7 @@ def trailing_window(command: str) -> HeadTail | None:
 
 
 def _literal(word: Word) -> str | None:
-    """What the word stands for, None when the shell expands a part of it."""
+    """Return what the word stands for, None when the shell expands a part of it."""
     if word.fixed is not None:
         return word.fixed
     if all(isinstance(part, Text) and (part.quoted or _EXPANDS.isdisjoint(part.text)) for part in word.parts):
@@ -120,7 +120,7 @@ def _literal(word: Word) -> str | None:
 
 
 def _size(options: list[str]) -> tuple[Literal["lines", "bytes"], int] | None:
-    """The unit and count of the options; head and tail without any mean ten lines."""
+    """Return the unit and count of the options; head and tail without any mean ten lines."""
     unit: Literal["lines", "bytes"] = "lines"
     count = 10
     position = 0
@@ -150,7 +150,7 @@ def _read(command: str) -> Program | None:
 
 
 def _single_pipeline(command: str) -> list[SimpleCommand | Open] | None:
-    """The stages of a command that is one pipeline, negation, lists and background excluded."""
+    """Return the stages of a command that is one pipeline, negation, lists and background excluded."""
     program = _read(command)
     if program is None or program.background or command.lstrip().startswith("!"):
         return None
@@ -171,7 +171,7 @@ def _single_pipeline(command: str) -> list[SimpleCommand | Open] | None:
 
 
 def is_single_simple_command(command: str) -> bool:
-    """Whether the command is one simple command: no pipe, list, background, function or compound."""
+    """True if the command is one simple command: no pipe, list, background, function or compound."""
     program = _read(command)
     if program is None or program.background or len(program.steps) != 1 or command.lstrip().startswith("!"):
         return False
@@ -181,6 +181,6 @@ def is_single_simple_command(command: str) -> bool:
 
 @functools.lru_cache(maxsize=512)
 def is_whole(script: str) -> bool:
-    """Whether a line that follows the script is a command of its own, and not a part of it."""
+    """True if a line that follows the script is a command of its own, and not a part of it."""
     program = _read(script)
     return program is not None and not program.unfinished

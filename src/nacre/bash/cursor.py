@@ -54,11 +54,11 @@ class Cursor:
 
     @property
     def char(self) -> str:
-        """The character here, empty at the end."""
+        """Return the character here, empty at the end."""
         return self.source[self.pos : self.pos + 1]
 
     def at(self, text: str | tuple[str, ...]) -> bool:
-        """Whether the source goes on with this text."""
+        """True if the source goes on with this text."""
         return self.source.startswith(text, self.pos)
 
     def skip(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
@@ -69,7 +69,7 @@ class Cursor:
         return match
 
     def take(self, pattern: re.Pattern[str]) -> str:
-        """The text that the pattern matches here, or the next character."""
+        """Return the text that the pattern matches here, or the next character."""
         start, match = self.pos, pattern.match(self.source, self.pos)
         self.pos = start + 1 if match is None else match.end()
         return self.source[start : self.pos]

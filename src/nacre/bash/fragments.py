@@ -25,7 +25,7 @@ class Fragment:
 
 
 def fragments(command: str) -> tuple[Fragment, ...]:
-    """The flat fragments of a command, or none when it is not flat."""
+    """Return the flat fragments of a command, or none when it is not flat."""
     try:
         program = read(command)
     except UnreadableError:

@@ -14,7 +14,7 @@ _WORD, _QUOTED = 1, 2
 
 
 def stretches(text: str) -> tuple[list[Stretch], list[Stretch]]:
-    """The unquoted stretches of the words of a script, and its closed quoted texts with their quotes."""
+    """Return the unquoted stretches of the words of a script, and its closed quoted texts with their quotes."""
     try:
         spans = _spans(read(text))
     except UnreadableError:
@@ -30,7 +30,7 @@ def stretches(text: str) -> tuple[list[Stretch], list[Stretch]]:
 
 
 def _spans(program: Program) -> list[tuple[int, int, int]]:
-    """Where the text has words and quoted texts; what stands in backquotes is a text of its own."""
+    """Return where the text has words and quoted texts; what stands in backquotes is a text of its own."""
     found: list[tuple[int, int, int]] = []
     texts = [(program, 0)]
     while texts:

@@ -34,7 +34,7 @@ def _parser() -> "Parser":
 
 
 def second_reading(source: str, budget: "TimeBudget") -> list[tuple[int, int]]:
-    """The spans, in characters, of everything tree-sitter takes for a simple command."""
+    """Return the spans, in characters, of everything tree-sitter takes for a simple command."""
     if len(source) > _MAX_DAMAGED:
         raise UnreadableError("a long script that is not valid shell")
     encoded = source.encode("utf-8", "replace")

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 
 class UnreadableError(Exception):
-    """The script cannot be read within our limits; the policy must refuse it."""
+    """The script cannot be read within the limits; the guard must refuse it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class Branch:
     block: Block
     words: tuple[Word, ...] = ()
     continues: bool = False
-    """Whether it follows its condition (`then`) rather than starting anew."""
+    """True if it follows its condition (`then`) rather than starting anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class Program:
 
 
 def each_word(program: Program) -> Iterator[Word]:
-    """The words of a program, not those inside its substitutions or here-documents."""
+    """Return the words of a program, not those inside its substitutions or here-documents."""
     for step in program.steps:
         redirects: list[Redirect] = []
         if isinstance(step, SimpleCommand):
@@ -188,7 +188,7 @@ def each_word(program: Program) -> Iterator[Word]:
 
 
 def substitutions(words: Iterable[Word]) -> Iterator[Program]:
-    """The programs that the words run, also those in the operands of their parameters."""
+    """Return the programs that the words run, also those in the operands of their parameters."""
     waiting = list(words)
     while waiting:
         for part in waiting.pop().parts:

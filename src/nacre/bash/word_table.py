@@ -2,5 +2,5 @@
 
 
 def names(text: str) -> tuple[str, ...]:
-    """The words of a text."""
+    """Return the words of a text."""
     return tuple(text.split())

@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from nacre.guard.review import Policy
 
 Approver = Callable[[str, Verdict], Awaitable[bool]]
-"""Given the command and the verdict, whether to run it; only True is a yes.
+"""Decides whether a command runs, given the command and the verdict; only True approves.
 
 It is cancelled when its time is up: the call's own timeout, at most ANSWER_SECONDS.
 """
 
 ANSWER_SECONDS = 60.0
-# How long an approver that was cancelled may take to clean up before the call goes on without it.
+# Time for a cancelled approver to clean up; then the call continues without it.
 CLEAN_UP_SECONDS = 0.5
 
 
 class AnswerPendingError(Exception):
-    """Raised by an approver whose answer can only come with another call; it passes through the call as it is."""
+    """Raised by an approver whose answer comes with a later call; the call passes it on unchanged."""
 
 
 def is_guarded(profile: Profile, settings: PolicySettings) -> bool:
@@ -53,15 +53,15 @@ async def approve(
     timeout: float | None,
     state: ShellState | None = None,
 ) -> float:
-    """Return when the command may run; the seconds that were spent waiting for an answer.
+    """Return if the command may run. The result is the seconds spent waiting for an approval.
 
     Args:
-        timeout: the call's own limit, towards which the wait counts.
+        timeout: the call's own limit; the wait counts towards it.
         state: what the shell that runs the command has defined.
 
     Raises:
-        DeniedError: it may not.
-        ConfigError: the rules cannot be read, so nothing may run.
+        DeniedError: the command may not run.
+        ConfigError: the rule file cannot be read, so no command may run.
     """
     names = state.names if state is not None else ()
     if settings.rules_file is None and settings.guard_profile == "default" and not needs_review(command, names):
@@ -81,12 +81,12 @@ async def approve(
 
 
 async def _ask(approver: Approver, command: str, verdict: Verdict, seconds: float) -> str | None:
-    """Why the command may not run; None after a yes."""
+    """Ask the approver; return why the command may not run, or None if it may."""
 
     async def ask() -> bool:
         return await approver(command, verdict)
 
-    # A task of its own, so that an approver that ignores its cancellation cannot hold the call.
+    # A separate task, so that an approver that ignores its cancellation cannot block the call.
     asking = asyncio.create_task(ask())
     try:
         await asyncio.wait([asking], timeout=seconds)
@@ -102,7 +102,7 @@ async def _ask(approver: Approver, command: str, verdict: Verdict, seconds: floa
     except (DeniedError, AnswerPendingError):
         raise
     except Exception as error:
-        # Its text may hold anything, so it stays out of what the model reads.
+        # The text of the error is not shown to the model, because it may hold anything.
         raise DeniedError(
             f"{verdict.message} (it needs approval, and asking for it failed with {type(error).__name__}; nothing was "
             "run)",
@@ -112,7 +112,7 @@ async def _ask(approver: Approver, command: str, verdict: Verdict, seconds: floa
 
 
 def _forget(asking: asyncio.Task[bool]) -> None:
-    """Take the outcome of a question that nobody waits for any more."""
+    """Retrieve the outcome of an abandoned question, so that asyncio does not log it."""
     if not asking.cancelled():
         asking.exception()
 
@@ -125,12 +125,12 @@ def judge(
     cwd: str,
     state: ShellState | None = None,
 ) -> Verdict:
-    """What the guard says about a command that would run there.
+    """Judge a command with the settings, directory and environment of its call.
 
     Raises:
         ConfigError: the rules cannot be read.
     """
-    # Loaded when there is something to read: it is half of what a short-lived program would load.
+    # Imported here: the reader and the rules are half of what a short-lived program would import.
     from nacre.guard.review import review
 
     home = environment.get("HOME")
@@ -138,7 +138,7 @@ def judge(
 
 
 def policy_of(settings: PolicySettings) -> Policy:
-    """The policy that the settings describe; a rule file is read again when it has changed."""
+    """Return the policy of the settings. A rule file is read again after it changes."""
     from nacre.guard.review import Policy
 
     if settings.rules_file is None:
@@ -147,7 +147,7 @@ def policy_of(settings: PolicySettings) -> Policy:
     try:
         stamp = os.stat(path).st_mtime_ns
     except (OSError, ValueError):
-        stamp = 0  # reading it says why it cannot be read
+        stamp = 0  # read_regular_text raises with the reason
     try:
         return _policy(settings.guard_profile, path, stamp)
     except ConfigError as error:

@@ -1,13 +1,10 @@
-"""Why the guard decided as it did, for people: the rule, the place, the command it stands for.
-
-Text only, made from a verdict; nothing is judged here.
-"""
+"""A verdict in words, for people: the rule, the place in the command, the command that would run."""
 
 from nacre.guard.verdict import Verdict
 
 
 def explain_verdict(command: str, verdict: Verdict) -> str:
-    """Which part of the command decided, and why."""
+    """Say which part of the command decided, and why."""
     if verdict.decision == "allow":
         return "allow: no rule objects"
     lines = [f"{verdict.decision}: rule {verdict.rule}"]
@@ -23,7 +20,7 @@ def explain_verdict(command: str, verdict: Verdict) -> str:
 
 
 def _marked(command: str, span: tuple[int, int]) -> list[str]:
-    """The line the span begins in, with carets under it."""
+    """Return the line in which the span begins, with carets under the span."""
     start, end = span
     line_start = command.rfind("\n", 0, start) + 1
     line_end = command.find("\n", start)

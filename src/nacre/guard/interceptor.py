@@ -38,7 +38,7 @@ class Interception:
 
 
 Search = Callable[[str, WorkBudget], bool]
-"""Whether a pattern is found in a text; what it costs is taken off the budget."""
+"""Returns True if a pattern is found in a text; takes its cost off the budget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def _search(rule: InterceptRule) -> Search:
 def intercept(
     command: str, interceptor: Interceptor, *, tools: Collection[str], without_cd: str | None = None
 ) -> Interception | None:
-    """The tool that should be used instead of this command, or None.
+    """Return the tool that should be used instead of this command, or None.
 
     `without_cd` is the command after its leading `cd x &&` was lifted, if it was; the message quotes the original.
 

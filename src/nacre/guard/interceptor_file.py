@@ -21,7 +21,7 @@ from nacre.errors import ConfigError
 from nacre.guard.interceptor import Interceptor, InterceptRule, compile_rules
 from nacre.regular_file import read_regular_text, stamp_of
 
-# What a project may make us compile.
+# Limits, because a project may name the file.
 MOST_BYTES = 64 * 1024
 MOST_RULES = 100
 
@@ -29,7 +29,7 @@ _KEYS = {"pattern", "tool", "message", "flags"}
 
 
 def interceptor_of(path: str | None) -> Interceptor:
-    """The compiled rules of a file, or the default ones; read again when the file has changed."""
+    """Return the compiled rules of a file, or the default ones; read again when the file has changed."""
     if path is None:
         return _defaults()
     path = os.path.expanduser(path)

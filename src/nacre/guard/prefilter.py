@@ -18,7 +18,7 @@ _WORDS: Final = re.compile(r"""[^\s;|&()>"']+""")
 
 
 def needs_review(command: str, names: Collection[str] = ()) -> bool:
-    """Whether a default rule may concern the command; `names` are the functions and aliases of its shell."""
+    """True if a default rule may concern the command; `names` are the functions and aliases of its shell."""
     if _NOTHING_TO_EXPAND.fullmatch(command) is None or _NEEDED.search(command) is not None:
         return True
     return bool(names) and any(word in names for word in _WORDS.findall(command))

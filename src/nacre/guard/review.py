@@ -1,7 +1,7 @@
-"""The one entry of the guard: a command in, a verdict out.
+"""The entry of the guard: a command in, a verdict out.
 
-Invariant: it never raises and never fails open. Whatever goes wrong while reading or judging, a nesting beyond the
-limits, or a check that takes too long ends as a denial by rule `unchecked`.
+`review` never raises and never fails open: an error while reading or judging, nesting beyond the limits, and a check
+that takes too long all end as a denial by rule `unchecked`.
 """
 
 import posixpath
@@ -36,8 +36,8 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What the caller knows of the place where the command would run."""
+class Location:
+    """Where the command would run, as far as the caller knows."""
 
     environment: dict[str, str]
     cwd: str | None
@@ -45,12 +45,12 @@ class Surroundings:
     state: ShellState | None
 
     def placed(self, invocation: Invocation) -> Invocation:
-        """The invocation with literal paths to here and home written as what they are."""
+        """Replace literal paths to the current and the home directory by their marks."""
         argv = tuple(self._placed_word(word) for word in invocation.argv)
         # The top of the work tree is usually where the command runs.
         directory = invocation.directory.replace(TOPLEVEL, PWD)
         if not is_opaque(directory):
-            # `../project` may be here.
+            # `../project` may be the current directory.
             argv = tuple(PWD if ".." in word and self._whole(word, directory) == self.cwd else word for word in argv)
         resolved = argv[1:]
         if argv and basename(argv[0]) in removal.PROGRAMS and not is_opaque(directory):
@@ -60,11 +60,11 @@ class Surroundings:
         return replace(invocation, argv=argv, resolved=resolved)
 
     def _whole(self, word: str, directory: str) -> str:
-        """The word as a path from the root."""
+        """Return the word as an absolute path."""
         path = word.replace(HERE, posixpath.basename(self.cwd or ""))
         path = posixpath.join(self.cwd or PWD, directory, path)
         for mark, place in ((PWD, self.cwd), (HOME, self.home)):
-            # After an absolute part `join` has nothing before the mark.
+            # An absolute mark in the middle replaces what stands before it.
             path = (place or mark) + path.rpartition(mark)[2] if mark in path else path
         return posixpath.normpath(path) if not word.startswith("-") else ""
 
@@ -73,7 +73,7 @@ class Surroundings:
             word = self.home + word[1:]
         if not word.startswith("/"):
             return word
-        # The longer of the two first: a project below the home is the current directory before it is a part of that.
+        # The longer path first: a project below the home is the current directory, not a part of the home.
         home, cwd = ((self.home or "").rstrip("/"), HOME), ((self.cwd or "").rstrip("/"), PWD)
         for place, mark in (home, cwd) if len(home[0]) >= len(cwd[0]) else (cwd, home):
             if place and (word + "/").startswith(place + "/"):
@@ -117,38 +117,38 @@ def review(
         names = state.names if state is not None else ()
         if not policy.rules and policy.profile == "default" and not needs_review(command, names):
             return ALLOWED
-        # Where the command runs is `cwd`; the caller's own variables may name another place.
+        # The command runs in `cwd`; PWD and OLDPWD of the caller may name other directories.
         known = {name: value for name, value in (environment or {}).items() if name not in ("PWD", "OLDPWD")}
-        surroundings = Surroundings(known, cwd, home, state)
-        return _review(command, policy, surroundings, TimeBudget(seconds))
+        location = Location(known, cwd, home, state)
+        return _review(command, policy, location, TimeBudget(seconds))
     except UnreadableError as exc:
         return unchecked(str(exc))
-    # The guard must not fail open, whatever is wrong with it: every error is a denial.
+    # The guard must not fail open, so every error of its own is a denial.
     except Exception as exc:  # noqa: BLE001
         return unchecked(f"the checker failed ({type(exc).__name__})")
 
 
 def unchecked(reason: str) -> Verdict:
-    """The denial of what could not be judged."""
+    """Return the denial of a command that could not be judged."""
     message = (
         f"permission denied: this command could not be checked: {reason}. Write it more simply, or in smaller steps"
     )
     return Verdict("deny", UNCHECKED, message)
 
 
-def _review(command: str, policy: Policy, surroundings: Surroundings, budget: TimeBudget) -> Verdict:
-    verdicts = [_judge(command, policy, surroundings, budget)]
+def _review(command: str, policy: Policy, location: Location, budget: TimeBudget) -> Verdict:
+    verdicts = [_judge(command, policy, location, budget)]
     if "\r" in command and verdicts[0].decision != "deny":
-        # Run as given the carriage return is part of a word; a terminal or a converter would drop it.
-        verdicts.append(_judge(command.replace("\r", ""), policy, surroundings, budget))
+        # Bash keeps a carriage return as part of a word; a terminal or a converter would drop it. Judge both.
+        verdicts.append(_judge(command.replace("\r", ""), policy, location, budget))
     return strictest(verdicts)
 
 
-def _judge(command: str, policy: Policy, surroundings: Surroundings, budget: TimeBudget) -> Verdict:
-    known, state = surroundings.environment, surroundings.state
+def _judge(command: str, policy: Policy, location: Location, budget: TimeBudget) -> Verdict:
+    known, state = location.environment, location.state
     reading = read_script(clean(command), budget=budget, environment=known, state=state)
-    if surroundings.cwd is not None or surroundings.home is not None:
-        reading = replace(reading, invocations=tuple(surroundings.placed(item) for item in reading.invocations))
+    if location.cwd is not None or location.home is not None:
+        reading = replace(reading, invocations=tuple(location.placed(item) for item in reading.invocations))
     denial = built_in_verdict(reading)
     if denial is not None:
         return denial
@@ -163,7 +163,7 @@ def _judge(command: str, policy: Policy, surroundings: Surroundings, budget: Tim
 
 
 def built_in_verdict(reading: ScriptReading) -> Verdict | None:
-    """The first denial by one of the three rules that always hold."""
+    """Return the first denial by one of the rules that hold in every profile."""
     for invocation in reading.invocations:
         if not concerned(invocation):
             continue
@@ -175,7 +175,7 @@ def built_in_verdict(reading: ScriptReading) -> Verdict | None:
 
 
 def concerned(invocation: Invocation) -> bool:
-    """Whether the built-in rules have anything to say about this program."""
+    """True if one of the rules of every profile is about this program."""
     if not invocation.argv:
         return False
     name = invocation.argv[0]

@@ -1,7 +1,7 @@
-"""The run-time guard: a prologue for bash that looks at the targets of a recursive rm when they are known.
+"""The run-time guard: a bash prologue that checks the targets of a recursive rm when bash knows them.
 
-Pure: gives shell text, or None when the command has no recursive rm with a target that is not spelled out; then it
-costs nothing. What the prologue reaches and what it does not is in docs/design/guard.md.
+Pure: gives shell text, or None when every target of a recursive rm is spelled out; then the command costs nothing
+more. docs/design/guard.md says what the prologue reaches.
 """
 
 import functools
@@ -19,16 +19,16 @@ from nacre.guard.programs.wrapper_table import WRAPPERS, options
 from nacre.guard.rules.removal import removal
 from nacre.warden.launch import quoted
 
-# Wrappers whose words are known to the shell when it calls them.
+# Bash sees the whole command line of these wrappers when it calls them.
 _CHECKED_WRAPPERS: Final = {
     name: WRAPPERS.get(name, options("-wE +1"))
     for name in names("sudo doas env nice ionice nohup timeout stdbuf setsid busybox flock chrt taskset")
 }
-# Wrappers that add the words themselves: rm is replaced by a bash that checks them.
+# These add words of their own, so rm is replaced by a bash that checks them.
 _FEEDING_WRAPPERS: Final = frozenset(("xargs", "find"))
 _SHELLS: Final = frozenset(("bash",))
 
-# Functions whose names the command itself uses: the guard in front, then the real program.
+# Each function shadows a program of the command: it checks the words, then calls the program.
 _PROGRAM: Final = 'function {name} {{ __nacre_rm_allowed "$@" || return 1; builtin command {name} "$@"; }}\n'
 _WRAPPER: Final = """function {name} {{
   __nacre_checked {name} "{letters}" {operands} "$@" || return 1
@@ -40,18 +40,18 @@ _FEEDER: Final = 'function {name} {{ __nacre_feeding {name} "$@"; }}\n'
 
 @functools.cache
 def _functions() -> dict[str, str]:
-    """The functions of runtime_guard.bash by name."""
+    """Return the functions of runtime_guard.bash by name."""
     text = Path(__file__).with_suffix(".bash").read_text(encoding="utf-8")
     found = re.finditer(r"^function (\w+) \{\n.*?^\}\n", text, re.DOTALL | re.MULTILINE)
     return {function[1]: function[0] for function in found}
 
 
 def runtime_guard(command: str, state: ShellState | None = None) -> str | None:
-    """The prologue that this command needs in a shell that knows the state, or None."""
+    """Return the prologue that the command needs in a shell with this state, or None."""
     try:
         reading = read_script(command, state=state)
     except UnreadableError:
-        # The review refuses it; there is nothing to guard.
+        # The review refuses such a command, so it never runs.
         return None
     calls = [invocation for invocation in reading.invocations if _is_open_ended(invocation)]
     return _prologue(calls) if calls else None
@@ -70,7 +70,7 @@ def _is_open_ended_word(word: str) -> bool:
 
 def _prologue(calls: list[Invocation]) -> str:
     via = {name for call in calls for name in call.via}
-    # Where the script begins stands in the text itself, so that no variable has to hold it.
+    # The text itself names the first directory, so that no variable has to hold it.
     functions = _functions()
     before, _, after = (functions["__nacre_critical"] + functions["__nacre_rm_allowed"]).partition("@start@")
     core = f'builtin eval {quoted(before)}"${{PWD@Q}}"{quoted(after)}\n'
@@ -86,6 +86,6 @@ def _prologue(calls: list[Invocation]) -> str:
         texts.append(functions["__nacre_feeding"])
         texts += [_FEEDER.format(name=name) for name in feeding]
     if via & _SHELLS:
-        # A child bash sees functions only through the environment; nothing is exported when no child needs it.
+        # A child bash gets functions only through the environment.
         texts.append("export -f __nacre_critical __nacre_rm_allowed rm command\n")
     return "".join(texts)

@@ -1,7 +1,4 @@
-"""What the guard says about a command.
-
-Decisions are ordered, so that the strictest of several wins. A verdict is a value; acting on it is the caller's work.
-"""
+"""What the guard answers about a command. Decisions are ordered, and the strictest of several wins."""
 
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
@@ -29,7 +26,7 @@ class Verdict:
         return STRICTNESS[self.decision]
 
     def json(self) -> dict[str, object]:
-        """The verdict as the wires have it."""
+        """Return the verdict as the CLI prints it."""
         span = list(self.span) if self.span is not None else None
         return {"decision": self.decision, "rule": self.rule, "message": self.message, "span": span}
 
@@ -38,5 +35,5 @@ ALLOWED: Final = Verdict("allow")
 
 
 def strictest(verdicts: list[Verdict]) -> Verdict:
-    """The strictest verdict, the first of equals."""
+    """Return the strictest verdict, the first of equals."""
     return max(verdicts, key=lambda verdict: verdict.strictness, default=ALLOWED)

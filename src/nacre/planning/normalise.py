@@ -1,6 +1,6 @@
-"""What the workspace tool makes of a request before it runs: decisions D3, D4, D7, D8, D16.
+"""Normalise a request of the workspace tool before it runs (D3, D4, D7, D8, D16).
 
-Nothing is changed silently: what matters to the reader is a notice. The guard judges the command as it was written.
+A notice tells every change that matters to the reader. The guard judges the command as it was written.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _JOINT = re.compile(r"\s*(\|&?)\s*")
 def normalise(
     request: ShellRequest, settings: Settings, router: UrlRouter, *, tools: Collection[str], can_lift: bool
 ) -> ShellRequest:
-    """The request as it will run.
+    """Return the request as it will run.
 
     Raises:
         InvalidRequestError: a job was asked for and jobs are switched off, or a URL leads nowhere.
@@ -51,7 +51,7 @@ def normalise(
         try:
             better = intercept(request.command, interceptor, tools=tools, without_cd=script)
         except RegexWorkError:
-            # A better tool is advice, and no reason not to run the command.
+            # The rules are advice, so the command still runs.
             better, warnings = None, (*warnings, TOO_MUCH_WORK)
         if better is not None:
             raise InterceptedError(better.message, tool=better.tool)
@@ -85,14 +85,14 @@ def _lift(script: str, request: ShellRequest, *, can_lift: bool) -> tuple[str, L
         return script, None
     joint = _JOINT.match(script, window.producer_end)
     if joint is None:
-        # A continued line or a comment stands between the pipe and the stage.
+        # A line continuation or a comment stands between the pipe and the stage.
         return script, None
     if window.kind == "tail" and request.tail is not None:
-        # The caller's own number wins: the stage goes, and it selects from the producer's whole output. A line that is
-        # continued in front of the pipe would be continued into nothing.
+        # The caller's own `tail` selects from the producer's whole output, so the stage is removed, unless a backslash
+        # before the pipe would then continue the line into nothing.
         return (script if window.producer.endswith("\\") else window.producer), None
     if window.kind == "head" and request.head is not None:
-        # Here too, but the producer still ends when its reader has enough.
+        # The same for `head`, but a stage remains, so that the producer still ends early.
         own = f"head -n {request.head}"
         lifted = Lifted(stage=f"{joint[1]} {own}", producer=-2, side=False, count=request.head)
         return f"{window.producer}{joint[0]}{own}", lifted
@@ -101,10 +101,10 @@ def _lift(script: str, request: ShellRequest, *, can_lift: bool) -> tuple[str, L
     if window.kind == "head" or not can_lift:
         return script, Lifted(stage=shown, producer=-2, side=False, unit=window.unit, count=window.count)
     if window.count == 0:
-        # A tail of nothing reads nothing and would break the copy's pipe; nothing is what the copy alone shows, too.
+        # `tail -n 0` reads nothing and would break the pipe of the copy, so the copy alone remains, without output.
         nothing = f"{window.producer}{joint[0]}tee /dev/fd/{SIDE_FD} >/dev/null"
         return nothing, Lifted(stage=shown, producer=-2, side=True, unit=window.unit, count=0)
-    # The real tail still selects, so what is read cannot change; the copy beside it is what is kept.
+    # The real tail still selects what the model reads; the copy beside it becomes the artifact.
     copied = f"{window.producer}{joint[0]}tee /dev/fd/{SIDE_FD} | {stage}"
     return copied, Lifted(stage=shown, producer=-3, side=True, unit=window.unit, count=window.count)
 

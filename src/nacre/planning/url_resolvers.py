@@ -1,6 +1,6 @@
-"""Resolve `local://` and `skill://` on this machine. Containment is asked of the real paths, links followed.
+"""Resolve `local://` and `skill://` on this machine. Containment is checked on the real paths, after following links.
 
-A link made after the question can still lead out: this keeps an agent from losing its way, not from going there.
+A link that is made after the check can still lead out: this prevents mistakes and is not a security boundary.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from nacre.planning.urls import UnresolvedUrlError, relative_path
 
 @dataclass(frozen=True, slots=True)
 class LocalFiles:
-    """A session's own directory for plans, notes and files that pass from one call to the next."""
+    """A session's own directory for plans, notes and files that later calls use."""
 
     root: Path
 
@@ -42,7 +42,7 @@ class LocalFiles:
 
 @dataclass(frozen=True, slots=True)
 class Skills:
-    """Directories whose subdirectories are skills; the first root that has a name wins."""
+    """Directories whose subdirectories are skills; the first root with a matching name wins."""
 
     roots: Sequence[Path]
 
@@ -56,7 +56,7 @@ class Skills:
         return resolved
 
     def _find(self, name: str) -> tuple[Path, str]:
-        """The skill's directory, and what follows its name after a colon."""
+        """Return the skill's directory, and the path after the colon in its name."""
         known = self.names()
         parts = name.split(":")
         for length in range(len(parts), 0, -1):
@@ -67,7 +67,7 @@ class Skills:
         raise UnresolvedUrlError(f"there is no skill {name!r}; there are: {listed}")
 
     def names(self) -> dict[str, Path]:
-        """Every skill and where it is."""
+        """Return every skill with its directory."""
         known: dict[str, Path] = {}
         for root in self.roots:
             try:
@@ -81,7 +81,7 @@ class Skills:
 
 
 def contained(root: Path, relative: str) -> str:
-    """Return the real path of something below `root`, whether it exists or not.
+    """Return the real path of a file below `root`, existing or not.
 
     Raises:
         UnresolvedUrlError: a link leads out of the root.

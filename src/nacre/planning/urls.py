@@ -1,8 +1,8 @@
 """Internal URLs in what a model wrote: `artifact://3`, `local://notes.md`, `skill://name/file` become paths.
 
 In a command a URL that is a word, bare or quoted as a whole, becomes a single-quoted absolute path; in a value it
-becomes the bare path. A URL in the middle of a quoted text, a comment or a here-document is left as it is. No file is
-touched here: whoever registers a scheme brings the function that resolves it, and answers for containment.
+becomes the bare path. A URL in the middle of a quoted text, a comment or a here-document stays as it is. This module
+touches no file: the resolver that is registered for a scheme does, and it checks containment.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from nacre.bash.quoting import stretches
 from nacre.errors import InvalidRequestError
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*\Z")
-# Models forget one of the slashes of this one.
+# Models often write one slash after this scheme.
 ONE_SLASH = "local"
 
 
 class UnresolvedUrlError(Exception):
-    """A URL leads nowhere; the message says why and what there is."""
+    """A URL cannot be resolved; the message says why, and what exists."""
 
 
 class Resolver(Protocol):
     def __call__(self, rest: str, *, make_parents: bool) -> str:
-        """Return the absolute path for what follows `scheme://`; raises UnresolvedUrlError.
+        """Return the absolute path for the text after `scheme://`; raises UnresolvedUrlError.
 
-        With `make_parents` the directory of a file that is to be written is made.
+        With `make_parents` the resolver creates the directory of the file.
         """
 
 
 class UrlRouter:
-    """The schemes that are known, and who resolves them."""
+    """The known schemes, each with its resolver."""
 
     def __init__(self) -> None:
         self._resolvers: dict[str, Resolver] = {}
@@ -40,7 +40,7 @@ class UrlRouter:
         self._whole: re.Pattern[str] | None = None
 
     def register(self, scheme: str, resolver: Resolver) -> None:
-        """Add a scheme, or put another resolver in the place of its own."""
+        """Add a scheme, or replace its resolver."""
         if not _SCHEME.match(scheme):
             raise ValueError(f"a URL scheme is made of a-z, 0-9, '+', '.' and '-', not {scheme!r}")
         self._resolvers[scheme] = resolver
@@ -68,7 +68,7 @@ class UrlRouter:
         scheme, _, rest = url.partition(":")
         rest = rest.removeprefix("/").removeprefix("/")
         path = self._resolvers[scheme](rest, make_parents=make_parents)
-        # What follows the URL may go on with the path: local://dir/$name.
+        # The text after the URL may continue the path: local://dir/$name.
         return f"{path}/" if url.endswith("/") and not path.endswith("/") else path
 
 
@@ -76,7 +76,7 @@ def expand_command(text: str, router: UrlRouter) -> str:
     """Return a script with its URLs replaced by quoted paths.
 
     Raises:
-        InvalidRequestError: a URL that is a bare word leads nowhere.
+        InvalidRequestError: a URL that is a bare word cannot be resolved.
     """
     if not _may_hold_urls(text) or router.bare is None or router.whole is None:
         return text
@@ -91,7 +91,7 @@ def expand_command(text: str, router: UrlRouter) -> str:
             try:
                 edits.append((start, end, _quote(router.resolve(url, make_parents=True))))
             except UnresolvedUrlError:
-                # A text that only looks like one: a pattern, a message.
+                # A quoted text that only looks like a URL: a pattern, a message.
                 continue
     for start, end, path in sorted(edits, reverse=True):
         text = text[:start] + path + text[end:]
@@ -102,7 +102,7 @@ def expand_value(text: str, router: UrlRouter, *, purpose: Literal["env", "cwd"]
     """Return a variable's value or a directory with its URLs replaced by paths.
 
     Raises:
-        InvalidRequestError: all of it is a URL that leads nowhere.
+        InvalidRequestError: the whole text is a URL that cannot be resolved.
     """
     if not _may_hold_urls(text) or router.bare is None or router.whole is None:
         return text
@@ -123,7 +123,7 @@ def relative_path(text: str) -> str:
     """Return the path that a URL spells: percent-decoded, with slashes, relative, without `..`.
 
     Raises:
-        UnresolvedUrlError: it would lead out of its root.
+        UnresolvedUrlError: the path leads out of its root.
     """
     path = unquote(text, errors="surrogateescape").replace("\\", "/")
     if "\0" in path:

@@ -8,7 +8,7 @@ the script does not spell out. Source text never contains these code points: `cl
 from typing import Final
 
 UNKNOWN: Final = "\uf8ff"
-"""Some text we cannot know, for instance the output of a program; taken as not empty."""
+"""Text that cannot be known, such as the output of a program; taken as not empty."""
 OUTSIDE: Final = "\uf8fe"
 """The value of a variable that the script does not assign; it may be empty."""
 HOME: Final = "\uf8fd"
@@ -35,7 +35,7 @@ _SHIELD = {ord(char): chr(_SHIELD_BASE + index) for index, char in enumerate(SPE
 for _plain in "!+@()|^-]":
     del _SHIELD[ord(_plain)]
 _UNSHIELD = {ord(shielded): chr(char) for char, shielded in _SHIELD.items()}
-# A glob that was expanded when a list was made (`for f in *`) stays a glob, whatever quotes are put around it later.
+# In `for f in *` the glob is expanded when the list is made, so `"$f"` still stands for its matches.
 _LIVE = {ord(char): chr(0xE080 + index) for index, char in enumerate("*?[")}
 _REVIVED = {ord(live): chr(char) for char, live in _LIVE.items()}
 _RESERVED = dict.fromkeys([*range(_SHIELD_BASE, _SHIELD_BASE + 256), *map(ord, MARKS)], "�")
@@ -60,32 +60,32 @@ def shield_tilde(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """The text a program would receive; marks remain."""
+    """Return the text that a program would receive; marks remain."""
     return text if text.isascii() else text.translate(_UNSHIELD)
 
 
 def settled(field: str) -> str:
-    """A field as an item of a list: what was quoted is plain again, what was a glob stands for its matches."""
+    """Return a field as an item of a list: shields are removed, and a glob stands for its matches."""
     return plain(field.translate(_LIVE))
 
 
 def revived(field: str) -> str:
-    """A finished field: globs that came through a list are globs again."""
+    """Return a finished field: globs that came through a list are globs again."""
     return field if field.isascii() else field.translate(_REVIVED)
 
 
 def is_known(text: str) -> bool:
-    """Whether the text holds no mark at all."""
+    """True if the text holds no mark at all."""
     return text.isascii() or not any(mark in text for mark in MARKS)
 
 
 def is_opaque(text: str) -> bool:
-    """Whether some part of the text could be anything."""
+    """True if some part of the text could be anything."""
     return not text.isascii() and any(mark in text for mark in OPAQUE)
 
 
 def show(text: str) -> str:
-    """The text for people: marks become names."""
+    """Return the text for people: marks become names."""
     text = plain(text)
     for mark, name in _SHOWN.items():
         text = text.replace(mark, name)

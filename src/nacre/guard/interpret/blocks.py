@@ -100,7 +100,7 @@ def _begin_loop(walk: "Walk", opened: OpenBlock) -> None:
 
 
 def goes_round(walk: "Walk", opened: OpenBlock) -> bool:
-    """At the end of a block: whether its content is walked once more."""
+    """True if the content of a block that has ended is walked once more."""
     if opened.waiting:
         walk.scope.assign(opened.block.name, opened.waiting.pop())
         return True

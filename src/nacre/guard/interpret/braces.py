@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from nacre.bash.tree import Part, Text, UnreadableError
 from nacre.guard.interpret.alphabet import UNKNOWN
 
-# bash itself has no limit; nobody writes more by hand, and a bomb must not cost us the budget.
+# Bash has no limit; people write far fewer, and a brace bomb must not use up the time budget.
 MAX_WORDS: Final = 512
 _MAX_SEQUENCE: Final = 64
 _SEQUENCE: Final = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.(-?\d+))?")
@@ -23,7 +23,7 @@ def has_braces(parts: tuple[Part, ...]) -> bool:
 
 
 def expand_braces(parts: tuple[Part, ...]) -> list[tuple[Part, ...]]:
-    """All words that one word with braces stands for, in order."""
+    """Return all words that one word with braces stands for, in order."""
     pieces: list[_Piece] = []
     for part in parts:
         if isinstance(part, Text) and not part.quoted:

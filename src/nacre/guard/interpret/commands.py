@@ -41,7 +41,7 @@ def run_command(walk: "Walk", command: SimpleCommand) -> None:
 
 
 def _may_set(walk: "Walk", command: SimpleCommand) -> bool:
-    """Whether the command could change the scope, so that a pipeline must keep it apart."""
+    """True if the command could change the scope, so that a pipeline must keep it apart."""
     name = command.words[0].fixed if command.words else None
     if name is None or command.assignments or command.redirects:
         return True

@@ -51,7 +51,7 @@ def _assign_keys(walk: "Walk", name: str, fields: tuple[str, ...]) -> None:
 def open_redirects(
     walk: "Walk", redirects: list[Redirect]
 ) -> tuple[str | None, tuple[tuple[str, str], ...], tuple[str, str] | None]:
-    """The input text, all targets, and where standard output goes."""
+    """Return the input text, all targets, and where standard output goes."""
     stdin: str | None = None
     targets: list[tuple[str, str]] = []
     sink: tuple[str, str] | None = None

@@ -27,7 +27,7 @@ from nacre.guard.programs.wrappers import unwrap
 if TYPE_CHECKING:
     from nacre.guard.interpret.walk import Walk
 
-# Programs worth looking for behind a program we do not know.
+# Programs that are looked for among the words of an unknown program.
 _SOUGHT: Final = frozenset(("rm", "git")) | SHELLS
 
 # Without a command these start a shell, which reads its script from standard input.
@@ -41,7 +41,7 @@ _SHELL_VARIABLES: Final = frozenset(
         "MANPAGER SYSTEMD_PAGER LESSOPEN PROMPT_COMMAND BASH_ENV ENV PS0 PS1 PS4"
     )
 )
-# Options are matched with expressions that may look at each letter for each other letter.
+# Some expressions for options take quadratic time.
 _MAX_OPTION: Final = 2_000
 Lookup: TypeAlias = Literal["all", "builtins", "programs"]
 """What a name may stand for: functions too, builtins and programs, or programs only."""
@@ -122,7 +122,7 @@ def execute(walk: "Walk", argv: tuple[str, ...], call: Call, *, lookup: Lookup =
 
 
 def _listed_paths(walk: "Walk", argv: tuple[str, ...]) -> str | None:
-    """The text of the file that `--pathspec-from-file=…` names, as far as the script wrote it."""
+    """Return the text of the file that `--pathspec-from-file=…` names, as far as the script wrote it."""
     words = " ".join(plain(word) for word in argv) if "--pathspec-from-file" in " ".join(argv) else ""
     option = re.search(r" --pathspec-from-file[= ](\S+)", words)
     return None if option is None else walk.scope.file(option.group(1))
@@ -149,7 +149,7 @@ def _shell(walk: "Walk", argv: tuple[str, ...], script: str | None, call: Call) 
 
 
 def _before(walk: "Walk", base: str, argv: tuple[str, ...], call: Call) -> None:
-    """The texts that a program takes from its variables and start-up files and hands to a shell."""
+    """Return the texts that a program takes from its variables and start-up files and hands to a shell."""
     outer = walk.scope.variables
     given = {name: value for name in outer.keys() & _SHELL_VARIABLES if isinstance(value := outer[name][0], str)}
     given |= {name: value for name, value in call.environment if name in _SHELL_VARIABLES}
@@ -159,7 +159,7 @@ def _before(walk: "Walk", base: str, argv: tuple[str, ...], call: Call) -> None:
     texts += [walk.scope.file(plain(path)) for path in files]
     if not any(texts):
         return
-    # What such a text starts has the variables too; looked into again, it would never end.
+    # The programs that such a text starts get the variables too; following them again would not end.
     walk.scope.variables = {name: values for name, values in outer.items() if name not in _SHELL_VARIABLES}
     for text in filter(None, texts):
         walk.run_text(text, replace(_deeper(call, base), environment=()), wrapper=base, isolated=True)
@@ -197,7 +197,7 @@ def _wrapped(walk: "Walk", argv: tuple[str, ...], inner: Inner, call: Call) -> s
 
 
 def _with_input(inner: Inner, stdin: str | None) -> list[tuple[str, ...]]:
-    """The commands of a wrapper, with the arguments that xargs would add."""
+    """Return the commands of a wrapper, with the arguments that xargs would add."""
     if not inner.reads_arguments:
         return [command for command in inner.commands if command]
     if stdin is None or is_opaque(stdin):
@@ -277,7 +277,7 @@ def _side_effects(walk: "Walk", base: str, argv: tuple[str, ...], call: Call) ->
 
 
 def _behind_unknown(walk: "Walk", argv: tuple[str, ...], call: Call) -> None:
-    """A program we do not know may be a wrapper: look for a command among its words."""
+    """An unknown program may be a wrapper: look for a command among its words."""
     for index, word in enumerate(argv[1:], 1):
         if basename(word) in _SOUGHT and index + 1 < len(argv):
             execute(walk, argv[index:], _deeper(call, basename(argv[0])), lookup="programs")

@@ -47,12 +47,12 @@ class Invocation:
 
     @property
     def name(self) -> str:
-        """The program without its folders; empty for a redirection alone."""
+        """Return the program without its folders; empty for a redirection alone."""
         return basename(self.argv[0]) if self.argv else ""
 
     @property
     def words(self) -> list[str]:
-        """The words behind the program, as it would receive them."""
+        """Return the words behind the program, as it would receive them."""
         return [plain(word) for word in self.argv[1:]]
 
     def __str__(self) -> str:
@@ -60,12 +60,12 @@ class Invocation:
 
 
 def operands(invocation: Invocation) -> list[str]:
-    """The words behind the program that are no options."""
+    """Return the words behind the program that are no options."""
     return [word for word in invocation.argv[1:] if not word.startswith("-")]
 
 
 def flags(invocation: Invocation) -> str:
-    """The letters of all its short options."""
+    """Return the letters of all its short options."""
     return "".join(word[1:] for word in invocation.words if re.fullmatch(r"-[A-Za-z0-9]+", word))
 
 

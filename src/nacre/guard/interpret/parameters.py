@@ -19,7 +19,7 @@ _LISTS: Final = frozenset(("@", "*"))
 
 
 def parameter_values(part: Parameter, runner: "Runner") -> list[tuple[Value, bool]]:
-    """The values of the expansion, each with whether it stands for a list of fields."""
+    """Return the values of the expansion, each with a flag that it stands for a list of fields."""
     operands = _operand_texts(part.operand, runner)
     index = plain(_operand_texts(part.index, runner)[0]) if part.index is not None else None
     values, many = _stored(part.name, index, runner.scope)
@@ -115,7 +115,7 @@ def _indirect(part: Parameter, values: list[Value], scope: ScriptScope) -> tuple
 
 
 def _applied(operator: str, value: Value, operand: str, *, assigned: bool, first: int) -> list[Value]:
-    """One value through one operator; several results where it depends on what is outside."""
+    """Apply an operator to one value; several results where they depend on the environment."""
     if operator.lstrip(":") in ("-", "=", "+", "?"):
         return _defaulted(operator, value, operand, assigned=assigned)
     if isinstance(value, str):
@@ -154,7 +154,7 @@ def _changed(operator: str, text: str, operand: str) -> str:
         return HERE
     changed = change(text, operand)
     if operator in ("#", "##") and (HOME in text or PWD in text) and changed == text:
-        # The real text of the mark has slashes that the pattern would have matched.
+        # The path behind the mark has slashes, which the pattern would match.
         return UNKNOWN if "/" in operand else text
     return changed
 
@@ -169,7 +169,7 @@ def _replaced(text: str, operand: str, *, every: bool) -> str:
 
 
 def _slice(operand: str, size: int, first: int = 0) -> slice:
-    """What `:offset:length` picks; raises ValueError where that is arithmetic."""
+    """Return what `:offset:length` picks; raises ValueError where that is arithmetic."""
     offset, _, length = operand.partition(":")
     start = int(offset.strip() or "0")
     # `${@:1}` counts from one, `${a[@]:0}` from zero.

@@ -12,7 +12,7 @@ from nacre.guard.interpret.alphabet import UNKNOWN, is_opaque, plain
 # Each star multiplies the work by the length of the text.
 _MAX_STEPS: Final = 2_000_000
 BRACKET: Final = re.compile(r"\[[!^]?+\]?+(?:\[:\w++:\]|[^\]])*+\]")
-# Without `]`, `[` and `^`, which would have to be escaped: no name is refused or let through for them.
+# `]`, `[` and `^` would need escapes and are left out: no verdict depends on them.
 CLASSES: Final = {
     "alpha": "a-zA-Z",
     "alnum": "a-zA-Z0-9",
@@ -35,12 +35,12 @@ _CLASS: Final = re.compile(r"\[:(" + "|".join(CLASSES) + r"):\]")
 
 @lru_cache(maxsize=512)
 def pattern_regex(pattern: str) -> re.Pattern[str] | None:
-    """The regular expression of a shell pattern, None when a part of it is not known or it is malformed."""
+    """Return the regular expression of a shell pattern, None when a part of it is not known or it is malformed."""
     if is_opaque(pattern):
         return None
     out: list[str] = []
     pos = 0
-    # Looked for behind each `[` of a long row, a `]` that does not come would take time in its square.
+    # Without this, a long row of `[` and no `]` would take quadratic time.
     last = pattern.rfind("]")
     groups: list[str] = []
     while pos < len(pattern):
@@ -52,7 +52,7 @@ def pattern_regex(pattern: str) -> re.Pattern[str] | None:
         elif groups and char in "|)":
             out.append("|" if char == "|" else groups.pop())
         elif char == "*":
-            # A row of stars is one star; as many `.*` would take for ever to fail.
+            # A row of stars is one star; as many `.*` would backtrack without end.
             if out[-1:] != [".*"]:
                 out.append(".*")
         elif char == "?":
@@ -82,13 +82,13 @@ def _bracket(content: str) -> str:
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether the pattern covers the whole text; an unreadable pattern covers nothing."""
+    """True if the pattern covers the whole text; an unreadable pattern covers nothing."""
     regex = _affordable(pattern, text)
     return regex is not None and regex.fullmatch(text) is not None
 
 
 def _affordable(pattern: str, text: str) -> re.Pattern[str] | None:
-    """The pattern's regular expression, None when matching this text could take too long."""
+    """Return the pattern's regular expression, None when matching this text could take too long."""
     return None if len(text) ** (pattern.count("*") + pattern.count("+(") + 1) > _MAX_STEPS else pattern_regex(pattern)
 
 

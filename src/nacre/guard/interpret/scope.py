@@ -15,7 +15,7 @@ Value: TypeAlias = str | tuple[str, ...]
 """A scalar, or an array."""
 Alternatives: TypeAlias = tuple[Value, ...]
 
-# More than a handful of alternatives says no more than "unknown" does, and each multiplies the work.
+# Each alternative multiplies the work, and many of them say no more than "unknown" does.
 MAX_ALTERNATIVES: Final = 24
 
 _GIVEN: Final[dict[str, Alternatives]] = {
@@ -83,7 +83,7 @@ class ScriptScope:
         self.inherited -= {name}
 
     def lookup(self, name: str) -> Alternatives:
-        """The values a variable may have."""
+        """Return the values a variable may have."""
         name = self.references.get(name, name)
         found = self.variables.get(name)
         if found is not None:
@@ -93,7 +93,7 @@ class ScriptScope:
         return _GIVEN.get(name, _OUTSIDE)
 
     def file(self, path: str) -> str | None:
-        """The text the script wrote to this path, None when it did not."""
+        """Return the text the script wrote to this path, None when it did not."""
         return self.files.get(path.removeprefix(PWD + "/").removeprefix("./"))
 
     def keep_file(self, path: str, text: str) -> None:
@@ -112,7 +112,7 @@ class ScriptScope:
             self.directory = self.directory.rstrip("/") + "/" + path
 
     def linked(self, path: str) -> str:
-        """The path with a symbolic link of the script's own, before one of its slashes, replaced by what it names."""
+        """Replace a directory of the path that is a symbolic link of the script by its target."""
         if not self.links:
             return path
         path = path.removeprefix("./")
@@ -141,7 +141,7 @@ def _joined(first: Value, second: Value) -> Value:
 
 
 def merge(scopes: list[ScriptScope]) -> ScriptScope:
-    """The scope after one of several ways was taken, we do not know which."""
+    """Return the scope after one of several branches, without knowing which."""
     first, *others = scopes
     merged = first.copy()
     for other in others:

@@ -25,8 +25,8 @@ class ShellState(Protocol):
 
     @property
     def arguments(self) -> str:
-        """The positional parameters, quoted as words of a script."""
+        """Return the positional parameters, quoted as words of a script."""
 
     @property
     def names(self) -> Collection[str]:
-        """The functions and aliases: what a command word may mean beside a program or a builtin."""
+        """Return the functions and aliases: what a command word may mean beside a program or a builtin."""

@@ -66,11 +66,11 @@ class Walk:
     hidden: tuple[int, int] | None = None
 
     def substitute(self, program: Program) -> str:
-        """What `$(program)` would print, trailing newlines removed."""
+        """Return what `$(program)` would print, trailing newlines removed."""
         return self.captured(program, self.stdin).rstrip("\n")
 
     def process_file(self, program: Program, form: str) -> str:
-        """The path that `<(program)` would become."""
+        """Return the path that `<(program)` would become."""
         path = f"/dev/fd/{63 + len(self.consumers) + len(self.scope.files)}"
         printed = self.captured(program)
         if form == "<":
@@ -88,7 +88,7 @@ class Walk:
         self.walk(program)
         text = "".join(self.output)
         if PWD in text and self.scope.directory != outer[0].directory:
-            # `$(cd x && pwd)` is about x, not about where we are.
+            # `$(cd x && pwd)` names x, not the current directory.
             text = text.replace(PWD, self.scope.directory)
         files = {path: content for path, content in self.scope.files.items() if path not in outer[0].files}
         self.scope, self.output, self.stdin, self.piped, self.upstream = outer
@@ -163,7 +163,7 @@ class Walk:
         self.output, self.stdin = [], call.stdin if call.stdin is not None else self.stdin
         for body in self.scope.functions[name]:
             self.scope.positional = (tuple(settled(word) for word in argv[1:]),)
-            # A place in another text than the command says nothing.
+            # A span is a place in the command, not in a function of the session.
             self.span = outer[2] if body.program.source is self.source else call.span
             self.walk(body.program, body.first, body.last)
         printed = "".join(self.output)
@@ -173,7 +173,7 @@ class Walk:
         return printed
 
     def unfollowed(self, argv: tuple[str, ...], stdin: str | None) -> str:
-        """What a program prints that is not followed: unknown, or made from what the script itself spells out."""
+        """Return the mark for output that is not followed: unknown, or made from text of the script."""
         if stdin is not None and stdin.strip() and not is_opaque(stdin):
             self.made.append(stdin)
             return MADE

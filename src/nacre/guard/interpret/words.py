@@ -1,6 +1,6 @@
 """From a word as written to the fields a program would receive.
 
-Invariant: expansion never guesses. What the script does not spell out becomes a mark of the alphabet, and a word that
+Expansion never guesses: what the script does not spell out becomes a mark of the alphabet, and a word that
 may have several values yields each of them. Quoted text is shielded, so a quoted star is never mistaken for a glob.
 """
 
@@ -18,26 +18,26 @@ _Partial: TypeAlias = tuple[Fields, str | None]
 """The finished fields, and the one being built (None: none begun)."""
 
 _MAX_TEXT: Final = 4_000_000
-# More ways to print one value than this are not worth telling apart.
+# Further branches that print are not told apart.
 _MAX_WAYS: Final = 8
 DEFAULT_IFS: Final = " \t\n"
 
 
 class Runner(Protocol):
-    """What words need from whoever walks the script."""
+    """What the expansion of words needs from the walk."""
 
     scope: ScriptScope
     budget: TimeBudget
 
     def substitute(self, program: Program) -> str:
-        """What `$(program)` would print, trailing newlines removed."""
+        """Return what `$(program)` would print, trailing newlines removed."""
 
     def process_file(self, program: Program, form: str) -> str:
-        """The path that `<(program)` would become."""
+        """Return the path that `<(program)` would become."""
 
 
 def expand(word: Word, runner: Runner) -> list[Fields]:
-    """Every list of fields that the word may become."""
+    """Return every list of fields that the word may become."""
     if word.fixed is not None:
         return [(word.fixed,)]
     if not has_braces(word.parts):
@@ -50,7 +50,7 @@ def expand(word: Word, runner: Runner) -> list[Fields]:
 
 
 def expand_words(words: list[Word] | tuple[Word, ...], runner: Runner) -> list[Fields]:
-    """Every argument list that the words may become together."""
+    """Return every argument list that the words may become together."""
     lists: list[list[str]] = [[]]
     for word in words:
         if word.fixed is not None:
@@ -71,7 +71,7 @@ def expand_words(words: list[Word] | tuple[Word, ...], runner: Runner) -> list[F
 
 
 def expand_text(word: Word, runner: Runner) -> list[str]:
-    """Every text the word may become where no splitting happens: assignments, here-documents, redirections."""
+    """Return every text the word may become where no splitting happens: assignments, here-documents, redirections."""
     if word.fixed is not None:
         return [word.fixed]
     texts: list[list[str]] = [[]]
@@ -116,7 +116,7 @@ def _expand_parts(parts: tuple[Part, ...], runner: Runner) -> list[Fields]:
 
 
 def _part_values(part: Part, runner: Runner) -> list[tuple[Value, bool]]:
-    """The values of an expansion, each with whether it is a list of fields."""
+    """Return the values of an expansion, each with a flag that it is a list of fields."""
     match part:
         case Parameter():
             return parameter_values(part, runner)
@@ -132,7 +132,7 @@ def _part_values(part: Part, runner: Runner) -> list[tuple[Value, bool]]:
 
 
 def _printed(program: Program, runner: Runner) -> list[str]:
-    """What `$(program)` may print: where only one of several ways is taken, each line may be all there is."""
+    """Return what `$(program)` may print: of several branches one runs, so each line may be the whole output."""
     text = runner.substitute(program)
     if "\n" not in text:
         return [text]
@@ -160,7 +160,7 @@ def _spliced(state: _Partial, value: Value, runner: Runner, *, quoted: bool, man
 
 
 def _separator(runner: Runner) -> str:
-    """What `"$*"` puts between its items: the first character of IFS."""
+    """Return what `"$*"` puts between its items: the first character of IFS."""
     ifs = runner.scope.lookup("IFS")[0]
     return ifs[:1] if isinstance(ifs, str) else " "
 
@@ -185,7 +185,7 @@ def _split(done: Fields, current: str | None, text: str, runner: Runner) -> _Par
 
 
 def _bounded(size: int) -> None:
-    # `x=$x$x` in a row doubles each time; no honest script makes its values larger than itself by far.
+    # A row of `x=$x$x` doubles the value each time; ordinary values stay near the size of the script.
     if size > _MAX_TEXT:
         raise UnreadableError("values grow too large")
 
@@ -197,11 +197,11 @@ def expand_tilde(text: str) -> str:
     name, slash, rest = text[1:].partition("/")
     known = {"": HOME, "+": PWD, "-": UNKNOWN, "root": "/root"}.get(name)
     if known is None:
-        # A named home: where it is we do not know, that it is a home we do.
+        # The place of another user's home is not known, but any home is critical.
         known = "/home/" + name
     return known + slash + rest
 
 
 def is_unset(text: str) -> bool:
-    """Whether the text is nothing but the value of variables the script never set."""
+    """True if the text is nothing but the value of variables the script never set."""
     return bool(text) and not text.strip(OUTSIDE)

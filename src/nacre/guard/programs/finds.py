@@ -26,11 +26,11 @@ class FindCall:
 
     roots: tuple[str, ...]
     limited: bool
-    """Whether some test narrows what is found to a part one could name."""
+    """True if a test narrows what is found."""
     deletes: bool
     commands: tuple[tuple[str, ...], ...]
     names: tuple[str, ...]
-    """The patterns that what it acts on, or prints, has to match."""
+    """The name patterns of the files that it acts on, or prints."""
 
     @property
     def acts(self) -> bool:
@@ -48,7 +48,7 @@ def find_call(argv: tuple[str, ...]) -> FindCall:
         roots.append(argv[index])
         index += 1
     limited = deletes = False
-    # Those since the last `-o`, and those that stood so before an action.
+    # The patterns since the last `-o`, and those in front of an action.
     names: list[str] = []
     acted: list[str] = []
     commands: list[tuple[str, ...]] = []

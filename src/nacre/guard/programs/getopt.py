@@ -8,7 +8,7 @@ from nacre.guard.interpret.alphabet import OUTSIDE, plain
 def getopt(
     words: Iterable[str], *, letters: str = "", long: Collection[str] = (), values: Collection[str] = ()
 ) -> tuple[list[tuple[str, str]], list[str]]:
-    """The options in their order, each with its value, and the operands.
+    """Return the options in their order, each with its value, and the operands.
 
     Args:
         letters: single-letter options that take a value.

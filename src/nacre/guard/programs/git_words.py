@@ -71,13 +71,13 @@ def git_call(argv: tuple[str, ...], environment: tuple[tuple[str, str], ...] = (
 
 
 def _environment_settings(environment: dict[str, str]) -> tuple[tuple[str, str], ...]:
-    """What GIT_CONFIG_COUNT, GIT_CONFIG_KEY_n and GIT_CONFIG_VALUE_n set."""
+    """Return what GIT_CONFIG_COUNT, GIT_CONFIG_KEY_n and GIT_CONFIG_VALUE_n set."""
     keys = {name[15:]: value for name, value in environment.items() if name.startswith("GIT_CONFIG_KEY_")}
     return tuple((plain(key), plain(environment.get("GIT_CONFIG_VALUE_" + number, ""))) for number, key in keys.items())
 
 
 def aliased(call: GitCall, aliases: dict[str, str]) -> str | None:
-    """The text an alias stands for, from this call's settings or from those the script stored."""
+    """Return the text an alias stands for, from this call's settings or from those the script stored."""
     wanted = "alias." + call.subcommand
     for key, value in reversed(call.settings):
         if key.lower() == wanted.lower() or key.lower() == wanted.lower() + ".command":
@@ -86,7 +86,7 @@ def aliased(call: GitCall, aliases: dict[str, str]) -> str | None:
 
 
 def stored_alias(call: GitCall) -> tuple[str, str] | None:
-    """The alias that `git config alias.x …` stores."""
+    """Return the alias that `git config alias.x …` stores."""
     if call.subcommand != "config":
         return None
     words = [plain(word) for word in call.arguments if not word.startswith("-")]
@@ -97,7 +97,7 @@ def stored_alias(call: GitCall) -> tuple[str, str] | None:
 
 
 def inner_scripts(call: GitCall) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """The scripts and the commands that this call of git runs."""
+    """Return the scripts and the commands that this call of git runs."""
     scripts = [value.removeprefix("!") for key, value in call.settings if _SHELL_SETTINGS.fullmatch(key)]
     words = call.arguments
     texts = [plain(word) for word in words]

@@ -42,14 +42,14 @@ def split_words(text: str) -> list[str]:
 
 
 def basename(word: str) -> str:
-    """The name of a program without its folders."""
+    """Return the name of a program without its folders."""
     name = plain(word)
     name = name.rsplit("/", 1)[-1] if "/" in name else name
     return name.removesuffix(".exe")
 
 
 def option_end(argv: tuple[str, ...], options: Options, start: int = 1) -> tuple[int, dict[str, str]]:
-    """Where the operands begin, and the values of the options that take one."""
+    """Return where the operands begin, and the values of the options that take one."""
     values: dict[str, str] = {}
     index = start
     while index < len(argv):
@@ -79,7 +79,7 @@ def option_end(argv: tuple[str, ...], options: Options, start: int = 1) -> tuple
 
 
 def peeled(argv: tuple[str, ...], options: Options) -> Inner:
-    """What stands behind the words that are the wrapper's own."""
+    """Return what stands behind the words that are the wrapper's own."""
     index, values = option_end(argv, options)
     scripts = tuple(plain(values[name]) for name in options.script if name in values)
     assignments: list[str] = []

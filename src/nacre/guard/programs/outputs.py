@@ -17,12 +17,12 @@ from nacre.guard.programs.finds import find_call
 Argv: TypeAlias = tuple[str, ...]
 _DIRECTIVE: Final = re.compile(r"%(?:%|[-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+))?([a-zA-Z])|\([^)]*\)T)")
 _PRINTED: Final = re.compile(r"(?:print|puts|say|echo|printf|log|write)\s*\(?\s*(['\"])(.*?)(?<!\\)\1")
-# Longer texts are not commands somebody hid.
+# Longer texts are not hidden commands.
 _MAX_FILTERED: Final = 100_000
 
 
 def literal_output(argv: Argv, stdin: str | None, files: Mapping[str, str]) -> str | None:
-    """The output of the program, None when it cannot be known."""
+    """Return the output of the program, None when it cannot be known."""
     name = plain(argv[0]).rsplit("/", 1)[-1]
     if name in _SILENT:
         return ""
@@ -48,7 +48,7 @@ def literal_output(argv: Argv, stdin: str | None, files: Mapping[str, str]) -> s
     if NETWORK in text:
         return text
     if EVERYTHING in text:
-        # All names there are, changed but not narrowed; a plain grep, head, or sed that is no `s/…/` narrows.
+        # A filter keeps the list of all names, unless it selects: grep, head, tail, a sed that is no `s/…/`.
         narrowed = name in ("head", "tail") or (name == "grep" and not any(re.match(r"-\w*v", word) for word in words))
         return UNKNOWN if narrowed or (name == "sed" and not re.match(r"(?:-[Ere]+ )*s\W", " ".join(words))) else text
     if is_opaque(text) and name not in ("cat", "tee", "head", "tail", "sort", "uniq", "grep"):
@@ -69,7 +69,7 @@ def _input(words: Argv, stdin: str | None, files: Mapping[str, str], name: str) 
 
 
 def echo(words: Argv) -> str:
-    """What `echo` prints."""
+    """Return what `echo` prints."""
     newline, escapes, index = "\n", False, 0
     while index < len(words) and re.fullmatch(r"-[neE]+", words[index]):
         for flag in words[index][1:]:
@@ -81,7 +81,7 @@ def echo(words: Argv) -> str:
 
 
 def printf(words: Argv) -> str | None:
-    """What `printf` prints."""
+    """Return what `printf` prints."""
     if words[:1] == ("--",):
         words = words[1:]
     if not words:
@@ -127,7 +127,7 @@ def _git(words: Argv) -> str | None:
 
 
 def _containers(words: Argv) -> str | None:
-    """The lists of docker and its like, unless they are narrowed."""
+    """Return the lists of docker and its like, unless they are narrowed."""
     asked = " ".join(word for word in words if not word.startswith("-"))
     lists = re.fullmatch(r"ps|images|(?:container|image|volume) (?:ls|ps|list)", asked)
     narrowed = any(re.fullmatch(r"--(?:filter|last|latest).*|-\w*[fnl]\w*", word) for word in words)
@@ -146,21 +146,21 @@ def _redis(words: Argv) -> str | None:
 
 
 def _interpreter(words: Argv) -> str | None:
-    """The texts that a one-line program prints, as far as they are literals."""
+    """Return the texts that a one-line program prints, as far as they are literals."""
     code = " ".join(words)
     found = _PRINTED.findall(code)
     return "\n".join(text for _, text in found) + "\n" if found else None
 
 
 def _jq(words: Argv) -> str | None:
-    """The literals of a jq without input, joined as `+` joins them."""
+    """Return the literals of a jq without input, joined as `+` joins them."""
     alone = any(re.fullmatch(r"-[a-zA-Z]*n[a-zA-Z]*|--null-input", word) for word in words)
     found = re.findall(r'"((?:[^"\\]|\\.)*)"', " ".join(words)) if alone else []
     return "".join(found) + "\n" if found else None
 
 
 def _awk(words: Argv, stdin: str | None) -> str | None:
-    """The fields that an awk of one `print` gives, else the literals it prints."""
+    """Return the fields that an awk of one `print` gives, else the literals it prints."""
     separator = None
     if words and re.fullmatch(r"-F.", words[0]):
         separator, words = words[0][2], words[1:]
@@ -205,7 +205,7 @@ def _find(words: Argv) -> str | None:
 
 
 def downloaded_files(argv: Argv) -> list[str]:
-    """The files that a curl or wget would write."""
+    """Return the files that a curl or wget would write."""
     words = [plain(word) for word in argv]
     option = re.compile(r"-\w*[oO]|--output|--output-document")
     names = [words[i + 1] for i, word in enumerate(words[:-1]) if option.fullmatch(word)]

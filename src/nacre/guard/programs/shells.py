@@ -18,7 +18,7 @@ SHELLS: Final = frozenset(
 )
 INTERPRETERS: Final = frozenset(("python", "python2", "python3", "perl", "ruby", "node", "php", "lua", "deno", "bun"))
 """Programs that run a file in another language."""
-# To these `-n` means something else than "read, but run nothing".
+# For these `-n` does not mean "read, but run nothing".
 _WITHOUT_NOEXEC: Final = frozenset(("nu", "elvish", "xonsh", "pwsh", "powershell"))
 _VALUE_OPTIONS: Final = frozenset(("--rcfile", "--init-file", "-o", "+o", "-O", "+O", "--init-command", "-C"))
 
@@ -37,7 +37,7 @@ class ShellStart:
 
 
 def shell_call(argv: tuple[str, ...]) -> ShellStart | None:
-    """Where this shell reads its script from; None when it reads none (`bash --version`)."""
+    """Return where this shell reads its script from; None when it reads none (`bash --version`)."""
     words = [plain(word) for word in argv]
     index, wants_text, wants_stdin = 1, False, False
     may_only_read = words[0].rsplit("/", 1)[-1] not in _WITHOUT_NOEXEC
@@ -55,7 +55,7 @@ def shell_call(argv: tuple[str, ...]) -> ShellStart | None:
         elif word in _VALUE_OPTIONS:
             index += 1
         elif re.match(r"-[a-z]*c\S*\s", word):
-            # `-c'script'` is an error to every shell; it is judged as what was meant.
+            # `-c'script'` is an error in every shell; the script is judged all the same.
             return ShellStart("text", word.partition("c")[2], tuple(argv[index + 1 :]))
         elif re.fullmatch(r"-[A-Za-z]+", word):
             if may_only_read and "n" in word and not any(re.fullmatch(r"\+\w*n\w*", other) for other in words):

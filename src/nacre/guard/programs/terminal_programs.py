@@ -12,7 +12,7 @@ from nacre.guard.programs.wrapper_table import WRAPPERS, options
 
 
 def _texts_after(marks: tuple[str, ...], argv: tuple[str, ...]) -> Inner:
-    """The words after one of the options, as a command and, if it is one word, as a script."""
+    """Return the words after one of the options, as a command and, if it is one word, as a script."""
     at = next((i for i, word in enumerate(argv[:-1]) if plain(word) in marks), None)
     if at is None:
         return Inner()

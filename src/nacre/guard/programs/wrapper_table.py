@@ -38,7 +38,7 @@ def options(row: str) -> Options:
 
 
 def _rows() -> list[tuple[str, str, Options]]:
-    """The rows of wrappers.txt: programs, the words after them, options."""
+    """Return the rows of wrappers.txt: programs, the words after them, options."""
     text = Path(__file__).with_name("wrappers.txt").read_text(encoding="utf-8").replace("\n    ", " ")
     rows = (line.partition(":") for line in text.split("\n") if line and not line.startswith("#"))
     return [(*programs.partition(" / ")[::2], options(row)) for programs, _, row in rows]

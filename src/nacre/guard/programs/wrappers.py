@@ -18,7 +18,7 @@ from nacre.guard.programs.wrapper_table import BWRAP_VALUES, SUBCOMMANDS, WRAPPE
 
 
 def unwrap(argv: tuple[str, ...]) -> Inner | None:
-    """What the program in `argv` would run, or None when it is no wrapper we know."""
+    """Return what the program in `argv` would run, or None when it is not a known wrapper."""
     name = basename(argv[0])
     special = _SPECIAL.get(name)
     if special is not None:
@@ -58,7 +58,7 @@ def _env(argv: tuple[str, ...]) -> Inner:
 
 
 def _home_named(word: str) -> str:
-    """A word of env's own language, where `${HOME}` is the home; `~` is meant to be it too."""
+    """Replace `${HOME}` as `env -S` does, and a `~` that was meant as the home."""
     return re.sub(r"^~(?=/|$)|^\$HOME\b|^\$\{HOME\}", HOME, word)
 
 
@@ -69,7 +69,7 @@ def _command(argv: tuple[str, ...]) -> Inner:
 
 
 def _following(pattern: str, argv: tuple[str, ...]) -> tuple[str, ...]:
-    """The words behind the options that the pattern matches."""
+    """Return the words behind the options that the pattern matches."""
     return tuple(plain(argv[i + 1]) for i, word in enumerate(argv[:-1]) if re.fullmatch(pattern, plain(word)))
 
 
@@ -114,7 +114,7 @@ def _start_stop_daemon(argv: tuple[str, ...]) -> Inner:
 
 
 def _coreutils(argv: tuple[str, ...]) -> Inner:
-    """All of coreutils in one program: the name is the first word, or the value of an option."""
+    """Return all of coreutils in one program: the name is the first word, or the value of an option."""
     if len(argv) < 2:
         return Inner()
     return Inner(((argv[1].removeprefix("--coreutils-prog="), *argv[2:]),))

@@ -1,4 +1,4 @@
-"""Whether a command begins with given words: what user rules and the tables of losses are written in."""
+"""Matching the first words of a command, for user rules and the table of losses."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ ANY: Final = "*"
 
 
 def covers(wanted: tuple[frozenset[str], ...], argv: tuple[str, ...]) -> bool:
-    """Whether the command begins with the words, each a set of alternatives; options between them are skipped over."""
+    """True if the command begins with the words, each a set of alternatives; options between them are skipped over."""
     if not argv or len(argv) < len(wanted):
         return False
     first = plain(argv[0])

@@ -41,14 +41,14 @@ class _Place:
 
 
 def critical_reason(path: str, directory: str = "") -> str | None:
-    """Why this path must not be removed, or None."""
+    """Return why this path must not be removed, or None."""
     if not path:
         return None
     reason = _reason(_place(path))
     if reason is None and directory and not directory.startswith(UNKNOWN) and path[:1] not in ("/", HOME, PWD, *OPAQUE):
         reason = _reason(_place(directory.rstrip("/") + "/" + path))
     if reason is None and OUTSIDE in path:
-        # With the variable unset this is what remains; only the root is too bad to hope.
+        # The path if the variable is empty; only the root is refused for that.
         empty = path.replace(OUTSIDE, "")
         place = _place(empty) if empty.startswith("/") else None
         if place is not None and (not place.names or _everything(place.names[0])):
@@ -57,19 +57,19 @@ def critical_reason(path: str, directory: str = "") -> str | None:
 
 
 def glob_covers_repository(path: str) -> bool:
-    """Whether the last part is a glob that would match `.git`."""
+    """True if the last part is a glob that would match `.git`."""
     last = path.rstrip("/").rsplit("/", 1)[-1]
     return _is_glob(last) and last.startswith(".") and not _everything(last) and matches(last, ".git")
 
 
 def is_whole_repository(path: str) -> bool:
-    """Whether the path is the top of the work tree, or all of its entries."""
+    """True if the path is the top of the work tree, or all of its entries."""
     place = _place(path)
     return (place.base == "repository" or EVERYTHING in path) and all(_everything(name) for name in place.names)
 
 
 def is_here_or_above(path: str) -> bool:
-    """Whether the path is the current directory, a parent of it, or all entries of one."""
+    """True if the path is the current directory, a parent of it, or all entries of one."""
     place = _place(path)
     return place.base == "here" and all(_everything(name) for name in place.names)
 
@@ -80,7 +80,7 @@ def _is_glob(name: str) -> bool:
 
 @lru_cache(maxsize=512)
 def _everything(name: str) -> bool:
-    """Whether the name is a glob that leaves little out (`*`, `.[!.]*`, `!(keep)`), or a list of all names."""
+    """True if the name is a glob that leaves little out (`*`, `.[!.]*`, `!(keep)`), or a list of all names."""
     if "*" not in name and "(" not in name:
         return name == EVERYTHING
     usual = _USUAL[name.startswith(".")]
@@ -142,7 +142,7 @@ def _below_root(names: tuple[str, ...]) -> str | None:
     if not names or all(_everything(name) for name in names):
         return "the root directory"
     rest = names[1:]
-    # `/???` and `/u*` name more than one of them.
+    # `/???` and `/u*` match several of them.
     first = next((name for name in _SYSTEM if _is_glob(names[0]) and matches(names[0], name)), plain(names[0]))
     if first not in _SYSTEM:
         return None

@@ -39,7 +39,7 @@ PUSHING: Final = DefaultRule(
     ("git", "hub"),
     ("git push -f", "hub push --force"),
 )
-# The programs of the other rules need not be spelled where one of these makes a command of a text.
+# Where one of these turns a text into a command, the programs of the other rules need not be spelled.
 HIDDEN_SCRIPT: Final = DefaultRule(
     "no_hidden_script",
     "permission denied: a shell would run a text that this command makes in a way that cannot be checked. "

@@ -59,12 +59,12 @@ _REMOTE: Final = frozenset(names("ssh mosh pssh parallel-ssh clush ansible salt 
 # These pass the words on as they are; the others give them, joined by blanks, to a shell.
 _CONTAINERS: Final = frozenset(("docker", "podman", "nerdctl", "kubectl", "oc", "lxc", "multipass"))
 _SSH: Final = options("-BbcDEeFIiJLlmOopQRSWw")
-# To these what follows is a text or a pattern.
+# The words behind these are texts or patterns, not commands.
 _TAKES_TEXT: Final = frozenset(("echo", "printf", "grep", "egrep", "fgrep", "rg", "ag"))
 
 
 def embedded_scripts(invocation: Invocation) -> list[str]:
-    """The shell texts that this command would store, send or hand over."""
+    """Return the shell texts that this command would store, send or hand over."""
     if not invocation.argv:
         return []
     name = invocation.name
@@ -100,7 +100,7 @@ def embedded_scripts(invocation: Invocation) -> list[str]:
 
 
 def _stored_for_later(invocation: Invocation, name: str, words: list[str]) -> list[str]:
-    """The text that goes into a file which a shell, git or the scheduler runs by itself."""
+    """Return the text that goes into a file which a shell, git or the scheduler runs by itself."""
     paths = [plain(path) for operator, path in invocation.targets if ">" in operator]
     if name == "tee":
         paths += words
@@ -136,7 +136,7 @@ def _called(code: str) -> list[str]:
 
 
 def _remote(argv: tuple[str, ...]) -> list[str]:
-    """What may be the remote command: every tail of the words, where it cannot be told from the options before it."""
+    """Return what may be the remote command: every tail of the words, where options cannot be told apart."""
     words = [plain(word) for word in argv[1:]]
     if basename(argv[0]) == "ssh":
         host, _ = option_end(argv, _SSH)
@@ -150,7 +150,7 @@ def _remote(argv: tuple[str, ...]) -> list[str]:
 
 
 def _mounted(argv: tuple[str, ...]) -> list[str]:
-    """The remote commands again, with the paths of this machine that the container sees under other names."""
+    """Return the remote commands again, with the paths of this machine that the container sees under other names."""
     words = [plain(word) for word in argv[1:]]
     volumes = [words[i + 1] for i, word in enumerate(words[:-1]) if word in ("-v", "--volume")]
     volumes += [word.partition("=")[2] for word in words if word.startswith("--volume=")]
@@ -163,7 +163,7 @@ def _mounted(argv: tuple[str, ...]) -> list[str]:
 
 
 def deletes_in_code(invocation: Invocation) -> str | None:
-    """The reason why another language's code would delete something critical, or None."""
+    """Return the reason why another language's code would delete something critical, or None."""
     if not invocation.argv or not _INTERPRETER.fullmatch(invocation.name):
         return None
     code = "\n".join([*invocation.words, invocation.stdin or ""])

@@ -18,7 +18,7 @@ _ADD_LONG: Final = names(
     "--intent-to-add --refresh --force --verbose --sparse --renormalize --chmod --ignore-errors --ignore-missing "
     "--pathspec-from-file --pathspec-file-nul --help"
 )
-# With one of these git stages nothing unseen: chosen hunks, tracked files only, or nothing at all.
+# With one of these git stages chosen hunks, tracked files, or nothing.
 _HARMLESS_ADD: Final = frozenset(("--update", "--patch", "--interactive", "--edit", "--dry-run", "--refresh", "--help"))
 _ADD_SHORT: Final = {"-A": "--all", "-u": "--update", "-p": "--patch", "-i": "--interactive", "-e": "--edit"} | {
     "-n": "--dry-run",
@@ -34,7 +34,7 @@ _MAGIC: Final = re.compile(r":\(([^)]*)\)(.*)", re.DOTALL)
 
 
 def check_add(invocation: Invocation) -> str | None:
-    """The reason to refuse a `git add`, or None."""
+    """Return the reason to refuse a `git add`, or None."""
     call = git_call(invocation.argv, invocation.environment) if invocation.argv else None
     if call is None or call.subcommand not in ("add", "stage"):
         return None
@@ -80,15 +80,15 @@ def _is_blind(path: str, directory: str) -> bool:
     if text.startswith((HOME, "/")):
         return bool(directory) and text.rstrip("/") == directory.rstrip("/")
     if OUTSIDE in text:
-        # `${x}.` with x unset; a bare `$files` or `$prefix*` is left to be what it names.
+        # `${x}.` with x unset is the current directory; a bare `$files` or `$prefix*` passes.
         text = text.replace(OUTSIDE, "")
         return text in (".", "..", "./", "../")
-    # A list of all names (`git add $(ls)`) is the strict profile's.
+    # The strict profile refuses a list of all names (`git add $(ls)`).
     return bool(text) and EVERYTHING not in text and (is_here_or_above(text) or is_whole_repository(text))
 
 
 def check_push(invocation: Invocation) -> str | None:
-    """The reason to refuse a `git push`, or None."""
+    """Return the reason to refuse a `git push`, or None."""
     call = git_call(invocation.argv, invocation.environment) if invocation.argv else None
     if call is None:
         return None

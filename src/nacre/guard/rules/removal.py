@@ -55,7 +55,7 @@ def removal(argv: tuple[str, ...]) -> Removal | None:
 
 
 def dangerous_targets(invocation: Invocation) -> Iterator[tuple[str, str]]:
-    """The critical targets of a recursive rm, each with the reason."""
+    """Return the critical targets of a recursive rm, each with the reason."""
     call = removal(invocation.argv)
     if call is None or not call.recursive:
         return
@@ -68,14 +68,14 @@ def dangerous_targets(invocation: Invocation) -> Iterator[tuple[str, str]]:
 
 
 def _answered(invocation: Invocation) -> bool:
-    """Whether something but the empty standard input, which says no, answers what rm asks."""
+    """True if rm reads answers from a pipe or a file; an empty standard input says no."""
     fed = bool(invocation.upstream) or invocation.stdin is not None
     # xargs and parallel read the pipe themselves; what they start gets nothing.
     return fed and not {"xargs", "parallel"} & set(invocation.via)
 
 
 def looks_like_removal(argv: tuple[str, ...]) -> bool:
-    """Whether an unknown program gets the words of a recursive rm of the root."""
+    """True if an unknown program gets the words of a recursive rm of the root."""
     if not argv or not is_opaque(argv[0]):
         return False
     call = removal(("rm", *argv[1:]))
@@ -84,7 +84,7 @@ def looks_like_removal(argv: tuple[str, ...]) -> bool:
 
 
 def check(invocation: Invocation) -> str | None:
-    """The reason to refuse this command, or None."""
+    """Return the reason to refuse this command, or None."""
     for target, reason in dangerous_targets(invocation):
         return f"{plain(target)} is {reason}"
     return "an unknown program with the words of rm -rf /" if looks_like_removal(invocation.argv) else None

@@ -47,7 +47,7 @@ class Rule:
     reason: str = ""
 
     def covers(self, argv: tuple[str, ...]) -> bool:
-        """Whether the command begins with the rule's words; options between them may be skipped over."""
+        """True if the command begins with the rule's words; options between them may be skipped over."""
         return covers(self.words, argv)
 
 
@@ -86,7 +86,7 @@ class _Source(NamedTuple):
         return RuleFileError(self.file, line, problem)
 
     def line_of(self, key: str, start: int = 1) -> int:
-        """The line that sets a key, not before `start`."""
+        """Return the line that sets a key, not before `start`."""
         lines = enumerate(self.text.split("\n"), 1)
         found = (n for n, line in lines if n >= start and re.match(rf"\s*[\[]*{re.escape(key)}\b", line))
         return next(found, start)
@@ -128,12 +128,12 @@ def _words(value: object, source: _Source, line: int) -> tuple[frozenset[str], .
 
 
 def covers_command(rule: Rule, command: str) -> bool:
-    """Whether a rule covers some part of a command."""
+    """True if a rule covers some part of a command."""
     return any(rule.covers(invocation.argv) for invocation in read_script(command).invocations)
 
 
 def rules_verdict(rules: tuple[Rule, ...], reading: ScriptReading) -> Verdict:
-    """The strictest verdict of the user's rules over all commands of a script."""
+    """Return the strictest verdict of the user's rules over all commands of a script."""
     return strictest([_for_one(rules, invocation) for invocation in reading.invocations] or [ALLOWED])
 
 

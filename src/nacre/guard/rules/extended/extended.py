@@ -189,7 +189,7 @@ _RUNS_ADDRESSES: Final = {"deno": 2, "npx": 1, "bunx": 1}
 
 
 def check(invocation: Invocation) -> str | None:
-    """The reason to refuse this command under the strict profile, or None."""
+    """Return the reason to refuse this command under the strict profile, or None."""
     for operator, target in invocation.targets:
         path = plain(target)
         if is_disk(path) or path == "/proc/sysrq-trigger" or (operator in (">", ">|", "&>") and is_storage(path)):

@@ -17,7 +17,7 @@ _FALSE: Final = frozenset(("false", "no", "off", "0"))
 
 
 def check(invocation: Invocation) -> str | None:
-    """The reason to refuse this git command under the strict profile, or None."""
+    """Return the reason to refuse this git command under the strict profile, or None."""
     call = git_call(invocation.argv, invocation.environment)
     if call is None:
         return None
@@ -79,7 +79,7 @@ def check(invocation: Invocation) -> str | None:
 
 
 def _names_the_tree(call: GitCall, stdin: str | None) -> bool:
-    """Whether the whole work tree is among the paths, given as words or in a list that git reads."""
+    """True if the whole work tree is among the paths, given as words or in a list that git reads."""
     paths = [word.partition("=")[2] if word.startswith("--pathspec-from-file=") else word for word in call.arguments]
     if any(plain(word) == "--stdin" or word.startswith("--pathspec-from-file=") for word in call.arguments):
         paths += (stdin or "").split()

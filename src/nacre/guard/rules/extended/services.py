@@ -15,11 +15,11 @@ from nacre.guard.interpret.invocation import Invocation
 from nacre.guard.rules.command_words import covers
 
 Words: TypeAlias = tuple[frozenset[str], ...]
-# To every program of the table these mean that nothing happens.
+# With these no program of the table changes anything.
 _HARMLESS: Final = ("--help", "-help", "--version", "--dry-run", "--dryrun", "-dry-run", "--what-if")
 _READS_COMMANDS: Final = frozenset(("redis-cli", "valkey-cli", "keydb-cli"))
-# Quoted texts and comments of SQL and JavaScript say nothing. One that does not end reaches to the end, so that no
-# text is looked at twice.
+# Quoted texts and comments of SQL and JavaScript. One without an end reaches to the end, so that no text is matched
+# twice.
 _QUIET: Final = re.compile(
     r"'(?:[^'\\]|\\.?)*+(?:'|\Z)|\"(?:[^\"\\]|\\.?)*+(?:\"|\Z)|`[^`]*+(?:`|\Z)|--[^\n]*+"
     r"|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)",
@@ -59,7 +59,7 @@ class Loss:
 
 @functools.cache
 def losses() -> tuple[Loss, ...]:
-    """The rows of the table."""
+    """Return the rows of the table."""
     table = tomllib.loads(Path(__file__).with_name("losses.toml").read_text(encoding="utf-8"))
     return tuple(Loss(**row) for row in table["loss"])
 
@@ -75,7 +75,7 @@ def _rows() -> dict[str, list[tuple[Words, Loss]]]:
 
 
 def check(invocation: Invocation) -> str | None:
-    """The reason to refuse this command under the strict profile, or None."""
+    """Return the reason to refuse this command under the strict profile, or None."""
     name = invocation.name
     rows = _rows().get(name)
     if rows is None:
@@ -103,7 +103,7 @@ def _applies(loss: Loss, words: list[str], stdin: str | None) -> bool:
 
 
 def _given(option: str, words: list[str]) -> bool:
-    """Whether the option is there: a letter in any cluster, a long one with or without a value."""
+    """True if the option is there: a letter in any cluster, a long one with or without a value."""
     if re.fullmatch(r"-\w", option):
         return any(re.fullmatch(r"-\w+", word) and option[1] in word for word in words)
     off = ("=false", "=none")

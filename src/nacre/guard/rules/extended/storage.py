@@ -21,17 +21,17 @@ GIT_FILES: Final = re.compile(
 
 
 def is_disk(path: str) -> bool:
-    """Whether the path is a disk, or memory, as a device."""
+    """True if the path is a disk, or memory, as a device."""
     return _DISK.match(path) is not None
 
 
 def is_storage(path: str) -> bool:
-    """Whether the path is a disk, an account file or repository data."""
+    """True if the path is a disk, an account file or repository data."""
     return is_disk(path) or _ACCOUNTS.fullmatch(path) is not None or GIT_FILES.fullmatch(path) is not None
 
 
 def critical(invocation: Invocation, paths: Iterable[str] | None = None) -> str | None:
-    """Why one of the paths, by default the operands, must not be touched as a whole, or None."""
+    """Return why one of the paths, by default the operands, must not be touched as a whole, or None."""
     given = operands(invocation) if paths is None else paths
     return next(filter(None, (critical_reason(path, invocation.directory) for path in given)), None)
 
