@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 try:
-    import acp as _acp  # noqa: F401 - only to say what is missing
+    import acp as _acp  # noqa: F401 - only to report the missing extra
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError("nacre.acp needs the extra acp: pip install 'nacre[acp]'", name=error.name) from error
 

@@ -1,4 +1,4 @@
-"""An agent on stdin and stdout that ends with its client: also with one that only stops to read."""
+"""Serves an agent on stdin and stdout until its client closes either of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import acp
 
-# What the SDK gives its own streams: a message may hold files.
+# The SDK's limit for its own streams; a message may hold files.
 LONGEST_MESSAGE_BYTES = 50 * 1024 * 1024
 
 

@@ -67,7 +67,7 @@ class ClientTerminals:
 
 @contextlib.contextmanager
 def _translated() -> Iterator[None]:
-    """The one table from what can go wrong with a client to our errors."""
+    """Translate the failures of a client to errors of nacre."""
     try:
         yield
     except RequestError as error:

@@ -1,7 +1,7 @@
 """Anthropic's tool runner: a nacre tool as a runnable tool, async and sync.
 
-The Messages runner never closes its tools, so the nacre tool stays its maker's: `async with nacre.Tool(…)` around the
-runner. Runners that do close theirs end its session with it.
+The Messages runner never closes its tools, so the program closes the nacre tool: `async with nacre.Tool(…)` around the
+runner. Runners that close their tools end the session, too.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ class ShellTool(BetaBuiltinFunctionTool):
 
 
 def _definition(tool: Tool) -> Any:
-    """What the model is given: of the contract `anthropic` the name of the tool that it knows already."""
+    """Return the definition for the API; for the contract `anthropic` the name of the built-in tool."""
     return tool_for("anthropic", tool.contract, tool.schema())
 
 
 def _text(reply: Reply) -> str:
-    """What the model reads; a failure is raised, for the runner to mark its result."""
+    """Return the text for the model; raise a failure, so that the runner marks the result."""
     if reply.is_error:
         raise ToolError(reply.text)
     return reply.text

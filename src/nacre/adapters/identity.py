@@ -1,7 +1,7 @@
-"""Who acts: the user that a program runs as, and that files are read and written as.
+"""Runs programs and accesses files as another user; only root can do that.
 
-Only root can act as another user. Files are accessed on a thread that takes on the user's identity and ends with it:
-the identity of a file access belongs to the thread in Linux, and no other thread of the program notices.
+Files are accessed on a thread that takes the identity of the user and then ends: in Linux the identity for file access
+belongs to the thread, so other threads are not affected.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from nacre.errors import InvalidRequestError
 
 T = TypeVar("T")
 
-# What runs before the program as root must not be found through a PATH that somebody else may have arranged.
+# A program that root runs must not be found through a PATH that another user controls.
 SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
-# The C library's own call would change every thread, so the system's is made by its number.
+# The C library changes all threads, so the system call is made by its number.
 _SETGROUPS = {"x86_64": 116, "aarch64": 159}
 
 
@@ -40,12 +40,12 @@ class User:
 
     @property
     def variables(self) -> dict[str, str]:
-        """What a login would have set."""
+        """The variables that a login sets."""
         return {"HOME": self.home, "USER": self.name, "LOGNAME": self.name}
 
     @property
     def prefix(self) -> list[str]:
-        """What makes a program run as this user."""
+        """The words before a program that run it as this user."""
         setpriv = shutil.which("setpriv", path=SYSTEM_PATH)
         if setpriv is None:
             raise InvalidRequestError(
@@ -56,7 +56,7 @@ class User:
 
 
 def user_named(name: str | None) -> User | None:
-    """The user of that name or number; None when that is who runs this program.
+    """Return the user with that name or number; None if this program runs as that user.
 
     Raises:
         InvalidRequestError: there is no such user, or this program may not act as that user.
@@ -78,7 +78,7 @@ def user_named(name: str | None) -> User | None:
 
 
 async def access_files(user: User | None, work: Callable[[], T]) -> T:
-    """Do the work, which reads or writes files, as that user and without holding up the event loop."""
+    """Run `work`, which accesses files, as that user and outside the event loop."""
     if user is None:
         return await asyncio.to_thread(work)
 
@@ -86,13 +86,13 @@ async def access_files(user: User | None, work: Callable[[], T]) -> T:
         _become(user)
         return work()
 
-    # A thread of its own: it is never given its old identity back.
+    # A thread of its own, because its identity is not restored.
     with ThreadPoolExecutor(1) as pool:
         return await asyncio.get_running_loop().run_in_executor(pool, perform)
 
 
 def may_execute(user: User | None, path: str) -> bool:
-    """Whether the permissions of the file let the user execute it."""
+    """True if the permissions of the file let the user execute it."""
     status = os.stat(path)
     uid = os.geteuid() if user is None else user.uid
     groups = {os.getegid(), *os.getgroups()} if user is None else {user.gid, *user.groups}
@@ -106,7 +106,7 @@ def may_execute(user: User | None, path: str) -> bool:
 
 
 def _become(user: User) -> None:
-    """Give this thread the user's access to files, and no more."""
+    """Give this thread the file access of the user."""
     libc = ctypes.CDLL(None, use_errno=True)
     groups = (ctypes.c_uint32 * len(user.groups))(*user.groups)
     if platform.machine() not in _SETGROUPS:
@@ -114,7 +114,7 @@ def _become(user: User) -> None:
     if libc.syscall(_SETGROUPS[platform.machine()], len(groups), groups) != 0:
         raise OSError(ctypes.get_errno(), f"the groups of {user.name} could not be taken on")
     libc.setfsgid(user.gid)
-    # The last one: with it the thread also loses root's power over files.
+    # Last, because the thread loses the file access of root with it.
     libc.setfsuid(user.uid)
     if libc.setfsuid(-1) != user.uid:
         raise OSError(f"the identity of {user.name} could not be taken on")

@@ -1,7 +1,7 @@
 """inspect_ai: the sandbox provider `nacre`. Commands run on this machine, contained, guarded and redacted by nacre.
 
-Each sample has a directory of its own. What its commands leave running serves its later commands, and is ended with it.
-As root, give a user: then commands and file accesses are that user's, and `user="root"` still works for a set-up.
+Each sample has its own directory. Processes that its commands leave running end with the sample. An evaluation that
+runs as root should name a user: commands and file accesses are then that user's, and `user="root"` still works.
 """
 
 from __future__ import annotations
@@ -37,23 +37,25 @@ from nacre.warden import children
 
 
 class NacreSandboxConfig(BaseModel, frozen=True):
-    """What can be said of the sandbox: `sandbox=SandboxEnvironmentSpec("nacre", NacreSandboxConfig(user="nobody"))`."""
+    """The options: `sandbox=SandboxEnvironmentSpec("nacre", NacreSandboxConfig(user="nobody"))`."""
 
     user: str | None = None
-    """Who runs commands and accesses files unless a call says otherwise; who runs the evaluation, unless given."""
+    """The user for commands and files if a call names none; by default the user of the evaluation."""
     directory: str | None = None
-    """Where the directories of the samples are made; the system's place for temporary files, unless given."""
+    """The parent of the samples' directories; by default the system's temporary directory."""
 
 
 @sandboxenv(name="nacre")
 class NacreSandboxEnvironment(SandboxEnvironment):
+    """The sandbox of one sample."""
+
     def __init__(self, config: NacreSandboxConfig) -> None:
         super().__init__()
         self._user = _user(config.user)
         self.directory = tempfile.mkdtemp(prefix="nacre-sandbox-", dir=config.directory)
         if self._user is not None:
             os.chown(self.directory, self._user.uid, self._user.gid)
-        # What commands left running: pids, with handles that stay true when a pid is used again.
+        # Processes that commands left running: pids, with pidfds that stay valid if a pid is reused.
         self._left: list[tuple[int, int]] = []
 
     @classmethod
@@ -77,10 +79,10 @@ class NacreSandboxEnvironment(SandboxEnvironment):
             shutil.rmtree(environment.as_type(cls).directory)
 
     def end(self) -> None:
-        """End what commands left running, and all below it."""
+        """Kill the processes that commands left running, with their descendants."""
         for pid, handle in self._left:
             try:
-                # Stopped first, so that nothing is born below it meanwhile.
+                # Stopped first, so that it cannot fork meanwhile.
                 signal.pidfd_send_signal(handle, signal.SIGSTOP)
                 children.signal_tree(pid, signal.SIGKILL)
                 signal.pidfd_send_signal(handle, signal.SIGKILL)
@@ -95,7 +97,7 @@ class NacreSandboxEnvironment(SandboxEnvironment):
         return NacreSandboxConfig(**config)
 
     def default_polling_interval(self) -> float:
-        # Asking costs a few milliseconds here, as for the framework's own local sandbox.
+        # A poll costs a few milliseconds, as in the framework's local sandbox.
         return 0.2
 
     async def exec(
@@ -109,7 +111,7 @@ class NacreSandboxEnvironment(SandboxEnvironment):
         timeout_retry: bool = True,
         concurrency: bool = True,
     ) -> ExecResult[str]:
-        # `timeout_retry` is for sandboxes whose transport can hang; here a second try would only do things twice.
+        # `timeout_retry` is for transports that can hang; here a second try would run the command twice.
         who = self._user if user is None else _user(user)
         directory = self._path(cwd or "")
         async with _throttled(wanted=concurrency):
@@ -135,7 +137,7 @@ class NacreSandboxEnvironment(SandboxEnvironment):
     async def read_file(self, file: str, text: Literal[False]) -> bytes: ...
     async def read_file(self, file: str, text: bool = True) -> str | bytes:
         path = self._path(file)
-        # Asked for here: the limit belongs to the caller's context, which the thread does not have.
+        # Read here, because the limit is in the context of the caller, not of the thread.
         most = SandboxEnvironmentLimits.MAX_READ_FILE_SIZE
 
         def read() -> bytes | None:
@@ -153,7 +155,7 @@ class NacreSandboxEnvironment(SandboxEnvironment):
 
 
 async def _run(cmd: list[str], **options: Any) -> ShellResult:
-    """Run the command; what kept it from running is told as the framework's own errors."""
+    """Run the command; raise a failure to start it as an error of the framework."""
     limit = SandboxEnvironmentLimits.MAX_EXEC_OUTPUT_SIZE
     try:
         return await run_program(cmd, program_profile("inspect", limit_bytes=limit), **options)
@@ -186,7 +188,7 @@ def _answer(
 
 @contextlib.asynccontextmanager
 async def _throttled(*, wanted: bool) -> AsyncIterator[None]:
-    """One of the few programs that an evaluation runs at once on this machine, where the caller wants that."""
+    """Wait for one of the framework's slots for subprocesses, if the caller wants that."""
     if not wanted:
         yield
         return
@@ -202,7 +204,7 @@ def _user(name: str | None) -> User | None:
 
 
 def _find(program: str, env: dict[str, str], directory: str) -> str | None:
-    """The file that was to be executed, executable or not."""
+    """Return the file of a program, executable or not."""
     if "/" in program:
         path = os.path.join(directory, program)
         return path if os.path.exists(path) else None

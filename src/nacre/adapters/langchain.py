@@ -1,4 +1,4 @@
-"""LangChain: a nacre tool as a StructuredTool. The model reads the reply's text, your program its artifact."""
+"""LangChain: a nacre tool as a StructuredTool. The model reads the text of the reply, a program the artifact."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from nacre.contracts.contract import Reply
 from nacre.tool import Tool
 
 
-class ShellTool(StructuredTool):
-    """A tool whose message says by its status that the call failed, and has the whole reply as its artifact."""
+class ReplyTool(StructuredTool):
+    """A tool whose message has the status of the call, and the whole reply as its artifact."""
 
     def run(self, *args: Any, **options: Any) -> Any:
         return _with_status(super().run(*args, **options))
@@ -22,8 +22,8 @@ class ShellTool(StructuredTool):
         return _with_status(await super().arun(*args, **options))
 
 
-def langchain_tool(tool: Tool) -> ShellTool:
-    """The tool for `create_agent`, `bind_tools` and the like, sync and async."""
+def langchain_tool(tool: Tool) -> ReplyTool:
+    """Return the tool for `create_agent`, `bind_tools` and the like, sync and async."""
     sync = SyncTool(tool)
 
     async def call(**arguments: Any) -> tuple[str, Reply]:
@@ -35,7 +35,7 @@ def langchain_tool(tool: Tool) -> ShellTool:
         return reply.text, reply
 
     schema = tool.schema()
-    return ShellTool(
+    return ReplyTool(
         name=schema["name"],
         description=schema["description"],
         args_schema=schema["input_schema"],
@@ -46,7 +46,7 @@ def langchain_tool(tool: Tool) -> ShellTool:
 
 
 def _with_status(answer: Any) -> Any:
-    """Marked as an error, where it is one; a direct call without an id gives the bare text, which has no status."""
+    """Mark the message of a failed call; a direct call without an id gives a bare text without a status."""
     if isinstance(answer, ToolMessage) and isinstance(answer.artifact, Reply) and answer.artifact.is_error:
         answer.status = "error"
     return answer

@@ -12,7 +12,7 @@ from nacre.tool import Tool
 
 
 def shell_executor(tool: Tool) -> Callable[[ShellCommandRequest], Awaitable[ShellResult]]:
-    """What runs the commands: `ShellTool(executor=shell_executor(nacre.Tool("openai")))`."""
+    """Return the executor: `ShellTool(executor=shell_executor(nacre.Tool("openai")))`."""
     if tool.contract != "openai":
         raise InvalidRequestError(
             f'the executor needs a nacre.Tool("openai"), and this one has the contract {tool.contract!r}', field="tool"
@@ -28,7 +28,7 @@ def shell_executor(tool: Tool) -> Callable[[ShellCommandRequest], Awaitable[Shel
                 stderr=entry["stderr"],
                 outcome=ShellCallOutcome(**entry["outcome"]),
             )
-            # A call that is refused as a whole has one entry for all of its commands.
+            # A refused call has one entry for all its commands.
             for command, entry in zip(action["commands"], answer["output"], strict=False)
         ]
         return ShellResult(outputs, max_output_length=answer.get("max_output_length"))

@@ -1,6 +1,6 @@
-"""A program and its arguments, run to the end by the engine: what evaluation frameworks call `exec`.
+"""Runs a program with its arguments to its end: what evaluation frameworks call `exec`.
 
-The guard judges the arguments as a shell would be given them; nothing in them is expanded.
+The guard judges the quoted arguments as a shell command; nothing in them is expanded.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from nacre.profile import CaptureShape, Profile
 from nacre.request import ShellRequest, check_command, check_env, check_timeout
 from nacre.result import Output, ShellResult, Truncation
 
-# For callers that set no limit: longer than an evaluation, so that even a forgotten program ends.
+# For callers without a limit: longer than an evaluation, so that a forgotten program ends, too.
 NO_LIMIT_SECONDS = 7 * 24 * 3600.0
 
 
 def program_profile(contract: str, *, limit_bytes: int, streams: Streams = "split") -> Profile:
-    """How programs are run: all output up to the limit is at hand, beyond it the newest."""
+    """Return a profile that shows all output up to the limit, and beyond it the newest."""
 
     def view(captured: Captured, selection: Selection = EVERYTHING) -> Output:
         if captured.whole is not None and captured.total_bytes <= limit_bytes:
@@ -44,7 +44,7 @@ def program_profile(contract: str, *, limit_bytes: int, streams: Streams = "spli
         timeout=NO_LIMIT_SECONDS,
         grace=5.0,
         streams=streams,
-        # A character more than is shown, so that the view makes the cut, on its border.
+        # One character more than is shown, so that the view cuts at a character border.
         capture=CaptureShape(
             whole_bytes=limit_bytes + CHARACTER_BYTES, head_bytes=0, tail_bytes=limit_bytes + CHARACTER_BYTES
         ),
@@ -66,9 +66,9 @@ async def run_program(
 
     Args:
         env: variables for this program, on top of the filtered environment.
-        timeout: seconds; none unless given.
-        input: what it reads from its standard input; nothing unless given.
-        user: who runs it, where that is not the user of this process.
+        timeout: seconds; by default there is no limit.
+        input: the content of its standard input.
+        user: the user to run as, if not that of this process.
     """
     if not argv:
         raise InvalidRequestError("the command is an empty list; its first item is the program to run", field="cmd")
@@ -80,7 +80,7 @@ async def run_program(
         check_timeout(timeout)
     variables = {**(user.variables if user else {}), **(env or {})}
     with _stored(input) as source:
-        # `exec` finds programs only, never a function or builtin of the shell's, and leaves the status to the program.
+        # `exec` finds only programs, no functions or builtins, and the status is that of the program.
         script = f"exec -- {shlex.join([*(user.prefix if user else []), *argv])}"
         if source is not None:
             script += f" < {shlex.quote(source)}"
@@ -91,7 +91,7 @@ async def run_program(
 
 @contextlib.contextmanager
 def _stored(input: str | bytes | None) -> Iterator[str | None]:
-    """The path of a file that holds the input, while it is needed; ours alone."""
+    """Yield the path of a private file with the input."""
     if input is None:
         yield None
         return

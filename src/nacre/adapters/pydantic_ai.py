@@ -1,7 +1,7 @@
 """pydantic-ai: nacre tools as a toolset, open for as long as a run uses it.
 
-One toolset may be shared by runs that overlap; its tools are closed, and their sessions ended, when the last is over.
-For a shell to each run, make the toolset in a function: `@agent.toolset(per_run_step=False)`.
+Overlapping runs may share a toolset; its tools are closed and their sessions ended with the last run. For a shell per
+run, make the toolset in a function: `@agent.toolset(per_run_step=False)`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from pydantic_core import SchemaValidator, core_schema
 from nacre.errors import InvalidRequestError
 from nacre.tool import Tool
 
-# The contract checks what the model sent, and answers with more than a validator could say.
+# The contract checks the arguments and gives better answers than a validator.
 _ANYTHING = SchemaValidator(core_schema.any_schema())
 
 
 class ShellToolset(AbstractToolset[Any]):
-    """The tools for `Agent(…, toolsets=[…])`; a result's metadata is the whole reply."""
+    """The tools for `Agent(…, toolsets=[…])`; the metadata of a result is the whole reply."""
 
     def __init__(self, *tools: Tool, id: str | None = None) -> None:
         self._tools = {tool.schema()["name"]: tool for tool in tools}
@@ -55,7 +55,7 @@ class ShellToolset(AbstractToolset[Any]):
     async def call_tool(
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
     ) -> ToolReturn:
-        # A failed command is a result like any other: told as a tool's failure, some models would read it as JSON.
+        # A failed command is an ordinary result: some models read the failure of a tool as JSON.
         reply = await self._tools[name].call(tool_args)
         return ToolReturn(reply.text, metadata=reply)
 

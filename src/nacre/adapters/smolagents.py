@@ -1,4 +1,4 @@
-"""smolagents: a nacre tool as a smolagents Tool, which is called without an event loop."""
+"""smolagents: a nacre tool as a smolagents Tool, which has no event loop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class ShellTool(smolagents.Tool):
     """The tool for `ToolCallingAgent` and `CodeAgent`."""
 
     output_type = "string"
-    # The fields are the contract's, not parameters that were written down here.
+    # The contract defines the fields, not the signature of `forward`.
     skip_forward_signature_validation = True
 
     def __init__(self, tool: Tool) -> None:
@@ -30,13 +30,13 @@ class ShellTool(smolagents.Tool):
         super().__init__()
 
     def forward(self, *positional: Any, **named: Any) -> str:
-        # Code that a model wrote may leave out the names: bash("ls").
+        # Code that a model wrote may pass positional arguments: bash("ls").
         arguments = dict(zip(self.inputs, positional, strict=False)) | named
         return self._tool.call(arguments).text
 
 
 def _input(field: dict[str, Any], *, required: bool) -> dict[str, Any]:
-    """A field as smolagents knows them: it wants a type and a description of each, and has no list of required ones."""
+    """Return a field as smolagents wants it: with type, description, and `nullable` if it is optional."""
     known = {"description": "", **field}
     if (kinds := known.pop("anyOf", None)) is not None:
         known["type"] = [kind["type"] for kind in kinds]

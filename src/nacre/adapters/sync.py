@@ -1,4 +1,4 @@
-"""A tool for frameworks that call it without an event loop, from whatever thread."""
+"""A tool for frameworks that call it from any thread, without an event loop."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nacre.tool import Tool
 
 
 class SyncTool:
-    """One call at a time: each has an event loop of its own, and a session is used by one loop after another."""
+    """Makes one call at a time, each in its own event loop, because a session serves one loop at a time."""
 
     def __init__(self, tool: Tool) -> None:
         self._tool = tool
@@ -19,7 +19,7 @@ class SyncTool:
         forks.hold(self)
 
     def drop(self, *, close: bool) -> None:
-        """In a fork the call of another thread, which holds the lock, does not go on."""
+        """Replace the lock in a forked child, where the thread that holds it does not exist."""
         self._lock = threading.Lock()
 
     def call(self, arguments: object) -> Reply:

@@ -1,7 +1,7 @@
-"""A program of a session that runs on a terminal, until it ends: what is typed, what it shows, what is waited for.
+"""Runs a program of a session on a terminal: types text, collects what it shows, waits for expected text.
 
-The terminal is on the far side, held by a small program of ours (`terminal_relay.py`), so that what it shows comes the
-way of any other output: redacted, counted and kept. The command is judged; what is typed into it is the program's.
+A small program (`terminal_relay.py`) holds the terminal on the far side, so its output takes the usual path: redacted,
+counted and kept. The guard judges the command, not the text that is typed into it.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from nacre.result import ShellResult
 from nacre.wording import counted
 
 RELAY = Path(__file__).with_name("terminal_relay.py")
-# How far back from what is new an expression may begin.
+# A match may begin this far before the new text.
 SEARCHED_CHARACTERS = 64 * 1024
 INTERRUPT = "\x03"
 
 
 class Met(NamedTuple):
-    """Something that was waited for has come."""
+    """The result of a wait."""
 
     before: str
-    """What was shown until then, and not told yet."""
+    """The text before the match that was not taken yet."""
     pattern: str | None
-    """Which expression it was; None for the end of the program."""
+    """The expression that matched; None for the end of the program."""
 
 
 class Shown:
-    """The newest text of an output, so much of it as was not taken yet."""
+    """The newest text of an output that was not taken yet."""
 
     def __init__(self, most_characters: int) -> None:
         self.fresh = asyncio.Event()
-        """Set when there is more."""
+        """Set when new text arrives."""
         self._most = most_characters
         self._text = ""
         self._searched = 0
@@ -60,11 +60,11 @@ class Shown:
         self.fresh.set()
 
     def take(self) -> str:
-        """All that was not taken."""
+        """Take all text."""
         return self._cut(len(self._text), len(self._text))
 
     def take_until(self, patterns: Sequence[re.Pattern[str]]) -> Met | None:
-        """What comes before the first place that an expression describes; the place itself is taken too."""
+        """Take the text before the first match of an expression, and the match; None without a match."""
         begin = max(0, self._searched - SEARCHED_CHARACTERS)
         found = [
             (match.start(), index, match.end())
@@ -78,7 +78,7 @@ class Shown:
         return Met(self._cut(start, end), patterns[index].pattern)
 
     def _cut(self, start: int, end: int) -> str:
-        """Take the text up to `end`; what comes before `start`, and how much of it was too much."""
+        """Take the text up to `end`; return the part before `start`, and the count of dropped characters."""
         before = f"[… {counted(self._dropped, 'character')} omitted …]\n" if self._dropped else ""
         before += self._text[:start]
         self._text, self._searched, self._dropped = self._text[end:], 0, 0
@@ -86,7 +86,7 @@ class Shown:
 
 
 class TerminalProgram:
-    """A command of a session on a terminal. It has the session's turn until it ends."""
+    """A command of a session on a terminal; other commands of the session wait for its end."""
 
     def __init__(self, session: Session, command: str, *, timeout: float, most_characters: int) -> None:
         self.command = command
@@ -97,7 +97,7 @@ class TerminalProgram:
         self._fifo = os.path.join(self._directory, "typed")
         os.mkfifo(self._fifo, 0o600)
         self._typing = os.open(self._fifo, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
-        # In a shell of its own: a terminal belongs to a session of processes, and whoever begins one must be new.
+        # In a new shell, because a controlling terminal needs a new session leader.
         words = [SHELL, "-c", command]
         request = ShellRequest(
             command=shlex.join(words),
@@ -120,11 +120,11 @@ class TerminalProgram:
 
     @property
     def was_ended(self) -> bool:
-        """Whether it was ended before it ended by itself."""
+        """True if the program was cancelled."""
         return self._run.cancelled()
 
     def type(self, text: str) -> None:
-        """Type a text, as fast as it is read; what has ended is told nothing."""
+        """Type a text as fast as the program reads it; ignored after its end."""
         if self.running:
             self._unwritten += os.fsencode(text)
             self._write()
@@ -138,7 +138,7 @@ class TerminalProgram:
             self._loop.remove_writer(self._typing)
 
     async def wait_for(self, patterns: Sequence[re.Pattern[str]], timeout: float | None) -> Met | None:
-        """Wait until it shows one of these, or ends; None when the time is up, and then nothing is taken."""
+        """Wait until the program shows one of these or ends; on timeout return None and take nothing."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout):
                 while True:
@@ -152,15 +152,15 @@ class TerminalProgram:
         return None
 
     async def end(self) -> str:
-        """End it with everything that it started; returns what is unread."""
+        """End the program with everything it started; return the unread text."""
         self._run.cancel()
         await asyncio.wait([self._run])
         return self.unread()
 
     def unread(self) -> str:
-        """What it showed and nobody has taken."""
+        """Take the text that was shown and not taken yet."""
         return self._shown.take()
 
     def result(self) -> ShellResult:
-        """How it ended; raises what kept it from running."""
+        """Return how the program ended; raises the error that kept it from running."""
         return self._run.result()

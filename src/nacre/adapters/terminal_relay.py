@@ -1,7 +1,7 @@
 """Run a program on a terminal of its own: `python -I -S terminal_relay.py INPUT PROGRAM [ARGUMENT…]`.
 
-What is written to the fifo INPUT is typed; what the terminal shows comes on the standard output. It ends with the
-program, whoever else still holds the terminal, and with its status. Standard library only; see `terminal.py`.
+Bytes from the fifo INPUT are typed; the output of the terminal goes to standard output. The relay ends with the program
+and with its status, even if other processes hold the terminal. Standard library only; see `terminal.py`.
 """
 
 import fcntl
@@ -12,15 +12,15 @@ import struct
 import sys
 import termios
 
-# So large that nothing breaks a line or waits for a key because of it.
+# So large that no program wraps lines or pages.
 ROWS, COLUMNS = 1000, 1000
 CHUNK_BYTES = 65536
-# Linux: no terminal holds more than 640 KiB.
+# A terminal of Linux holds at most 640 KiB.
 MOST_HELD_BYTES = 1 << 20
 
 
 def relay(source: str, argv: list[str]) -> int:
-    """Run the program to its end; the status is what a shell would say."""
+    """Run the program to its end; return the status that a shell would report."""
     terminal, own_end = os.openpty()
     _set_up(own_end)
     pid = os.fork()
@@ -28,7 +28,7 @@ def relay(source: str, argv: list[str]) -> int:
         _become(own_end, argv)
     os.close(own_end)
     os.set_blocking(terminal, False)
-    # Whoever types holds it open for both, so this waits for nobody.
+    # The other side has the fifo open for reading and writing, so this open does not wait.
     typing = os.open(source, os.O_RDONLY)
     ended = os.pidfd_open(pid)
     held, pending = True, b""
@@ -36,7 +36,7 @@ def relay(source: str, argv: list[str]) -> int:
         reading = [ended, *([terminal] if held else []), *([] if pending else [typing])]
         readable, writable, _ = select.select(reading, [terminal] if pending else [], [])
         if ended in readable:
-            # All that it wrote is there by now; beyond what a terminal can hold, it is of somebody it has left.
+            # All its output has arrived; more than a terminal holds comes from a process that it left running.
             left = MOST_HELD_BYTES
             while left > 0 and (size := _show(terminal)) > 0:
                 left -= size
@@ -49,12 +49,12 @@ def relay(source: str, argv: list[str]) -> int:
         if typing in readable:
             pending = os.read(typing, CHUNK_BYTES)
             if not pending:
-                # Nobody is left to type: the terminal is closed with us, and its programs hear of that.
+                # The other side is gone: the end of the relay closes the terminal, and its programs get SIGHUP.
                 return 128 + signal.SIGHUP
 
 
 def _show(terminal: int) -> int:
-    """Pass on what the terminal shows: how many bytes; -1 when no program has it open any more."""
+    """Copy output of the terminal; return the number of bytes, -1 if no program has it open."""
     try:
         data = os.read(terminal, CHUNK_BYTES)
     except BlockingIOError:
@@ -68,7 +68,7 @@ def _show(terminal: int) -> int:
 
 
 def _type(terminal: int, data: bytes) -> int:
-    """Type as much as the terminal takes: how many bytes; all when no program has it open any more."""
+    """Type as much as the terminal takes; return the number of bytes, all if no program has it open."""
     try:
         return os.write(terminal, data)
     except BlockingIOError:
@@ -79,7 +79,7 @@ def _type(terminal: int, data: bytes) -> int:
 
 def _set_up(own_end: int) -> None:
     attributes = termios.tcgetattr(own_end)
-    # What is typed is known; programs that edit lines show it all the same.
+    # Without echo; programs with line editing echo by themselves.
     attributes[3] &= ~termios.ECHO
     termios.tcsetattr(own_end, termios.TCSANOW, attributes)
     fcntl.ioctl(own_end, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
@@ -87,7 +87,7 @@ def _set_up(own_end: int) -> None:
 
 def _become(own_end: int, argv: list[str]) -> None:
     os.login_tty(own_end)
-    # Python ignores them, and a program would inherit that.
+    # Python ignores these signals, and the program would inherit that.
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     os.execv(argv[0], argv)
