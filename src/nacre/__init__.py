@@ -1,18 +1,18 @@
 """nacre: the shell for AI agents.
 
-script understands a command · policy judges it · planning decides how it runs · backends start it · warden is the far
-side that contains it · execution watches it · output and artifacts keep what it writes · jobs outlive the caller ·
-engine puts these together · contracts give it the shape a model sees · tool is what an agent's author holds ·
-cli and the wires translate. Values and protocols: request, command, process, result, profile, settings, errors.
+bash parses a command · guard judges it · planning decides how it runs · backends start it · warden is the far side that
+contains it · sessions keep a shell · jobs outlive their caller · output and artifacts show and keep what it writes ·
+engine joins these · contracts give a tool the shape that a model sees · tool.py and api.py are for programs · cli, mcp,
+rpc, acp and adapters translate. Values and protocols: request, command, backend, result, profile, settings, errors.
 
-Importing this package does no work and imports nothing third-party: names are loaded when they are first used.
+Importing this package does no work and imports nothing third-party: names are imported at first use.
 """
 
 from __future__ import annotations
 
-from nacre import forks as _forks  # noqa: F401 - before a thread can import anything else of ours
+from nacre import forks as _forks  # noqa: F401 - its hook must exist before a thread imports other modules
 
-# Not from typing: the warden loads this too, and typing alone would be a tenth of its start.
+# Not from typing: the warden imports this module, and typing would be a tenth of its start.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nacre.api import Session, run, run_sync
@@ -50,41 +50,19 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
+# Module → the public names that it defines.
 _HOMES = {
-    "nacre.contracts.contract": ["Reply"],
-    "nacre.errors": [
-        "ArtifactError",
-        "BackendError",
-        "CommandFailedError",
-        "ConfigError",
-        "DeniedError",
-        "InvalidRequestError",
-        "JobError",
-        "NacreError",
-        "RefusedError",
-        "RequestError",
-        "StartError",
-        "WorkingDirectoryError",
-    ],
-    "nacre.backend": ["Survivor"],
-    "nacre.result": [
-        "ArtifactRef",
-        "Exited",
-        "Lost",
-        "Outcome",
-        "Output",
-        "ShellResult",
-        "Signalled",
-        "Stopped",
-        "TimedOut",
-        "Truncation",
-    ],
-    "nacre.api": ["Session", "run", "run_sync"],
-    "nacre.settings": ["Settings"],
-    "nacre.tool": ["Notice", "Tool", "Update"],
-    "nacre.warden.privacy": ["become_unreadable"],
+    "nacre.api": "Session run run_sync",
+    "nacre.backend": "Survivor",
+    "nacre.contracts.contract": "Reply",
+    "nacre.errors": "ArtifactError BackendError CommandFailedError ConfigError DeniedError InvalidRequestError "
+    "JobError NacreError RefusedError RequestError StartError WorkingDirectoryError",
+    "nacre.result": "ArtifactRef Exited Lost Outcome Output ShellResult Signalled Stopped TimedOut Truncation",
+    "nacre.settings": "Settings",
+    "nacre.tool": "Notice Tool Update",
+    "nacre.warden.privacy": "become_unreadable",
 }
-_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
     "ArtifactError",

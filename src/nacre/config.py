@@ -1,8 +1,8 @@
-"""Builds the settings: defaults, then the user's file, the project's file, the environment. The edge of the system.
+"""Builds the settings from defaults, the user's file, the project's file and the environment, in this order.
 
-An unknown key or a wrong value is an error that names the file, the line, the key, its value and what would be
-accepted. A project's file may be written by the very agent that nacre watches: it cannot loosen a protection, and it
-cannot stop a call. One that is wrong is left aside as a whole, which `Settings.notices` says.
+An unknown key or a wrong value is an error that names the file, the line, the key, its value and the accepted values.
+The agent that nacre watches may write the project's file, so that file can neither loosen a protection nor stop a call
+(D21): a wrong one is ignored as a whole, with a notice in `Settings.notices`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _WORDS: dict[Any, str] = {
 
 
 class Origin(NamedTuple):
-    """An effective setting and where it came from."""
+    """An effective setting and its source."""
 
     key: str
     value: Any
@@ -53,7 +53,7 @@ class Configuration(NamedTuple):
 
 
 def load(environ: Mapping[str, str], *, cwd: str) -> Configuration:
-    """The effective configuration for a program running in cwd.
+    """Return the effective configuration for a program in `cwd`.
 
     Raises:
         ConfigError: the user's file or a variable is wrong.
@@ -86,13 +86,13 @@ def _left_aside(path: str, error: ConfigError) -> str:
 
 
 def file_stamps(environ: Mapping[str, str], cwd: str) -> tuple[object, ...]:
-    """What tells whether a settings file has changed, appeared or gone, cheap to ask."""
+    """Return values that differ after a settings file was changed, created or deleted; cheap to compute."""
     stamps = [(path, stamp_of(path)) for path in _candidates(environ, cwd)]
     return tuple(None if one[1] is None else one for one in stamps)
 
 
 def state_dir(environ: Mapping[str, str]) -> str:
-    """Where jobs, artifacts and the log live."""
+    """Return the directory of jobs, artifacts and the log."""
     if home := environ.get("NACRE_HOME"):
         return home if os.path.isabs(home) else os.path.join(working_directory(), home)
     if state := environ.get("XDG_STATE_HOME"):
@@ -103,7 +103,7 @@ def state_dir(environ: Mapping[str, str]) -> str:
 
 
 def working_directory() -> str:
-    """This process's directory; one that was deleted under us by the path it had, so that an error can name it."""
+    """Return the working directory of this process; for a deleted one its former path, so that errors can name it."""
     if _left is not None:
         return _left
     try:
@@ -113,17 +113,17 @@ def working_directory() -> str:
 
 
 def absolute(path: str | os.PathLike[str]) -> str:
-    """A path as this process means it, also where its directory was deleted under it."""
+    """Return an absolute path, also if the working directory was deleted."""
     text = os.fspath(path)
     return os.path.normpath(text if os.path.isabs(text) else os.path.join(working_directory(), text))
 
 
-# The deleted directory that this process has left.
+# The deleted directory that this process was in.
 _left: str | None = None
 
 
 def leave_deleted_directory() -> None:
-    """Go to the root, and remember where this process was: Python 3.13 cannot import modules in a deleted directory."""
+    """Change to the root directory and remember the deleted one: Python 3.13 cannot import modules there."""
     global _left
     _left = _deleted_directory()
     os.chdir("/")
@@ -141,7 +141,7 @@ def variable_of(name: str) -> str:
 
 
 def _candidates(environ: Mapping[str, str], cwd: str) -> tuple[str, str]:
-    """The user's file, which is trusted, and the project's, which is not."""
+    """Return the user's file, which is trusted, and the project's file, which is not."""
     config_home = environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME", "/"), ".config")
     return os.path.join(config_home, "nacre", FILE_NAME), os.path.join(cwd, FILE_NAME)
 
@@ -152,7 +152,7 @@ def _fields() -> dict[str, Field[Any]]:
 
 
 def sections() -> dict[str, Any]:
-    """The class of each section."""
+    """Return the class of each section."""
     return {section.name: section.default_factory for section in fields(Settings) if section.name != "notices"}
 
 
@@ -164,14 +164,14 @@ def _type_of(field: Field[Any]) -> Any:
 
 
 _Found = dict[str, tuple[Any, str]]
-"""Values and where each came from, by key."""
+"""Values and their sources, by key."""
 
 
 def _read(path: str, *, trusted: bool) -> _Found:
-    """What a settings file says; nothing where there is none, or none that this user could see.
+    """Return the values of a settings file; none if the file does not exist or is not visible to this user.
 
     Raises:
-        ConfigError: it is wrong, no regular file, too large, or loosens a protection and is not trusted.
+        ConfigError: the file is wrong, not regular, too large, or loosens a protection and is not trusted.
     """
     if stamp_of(path) is None:
         return {}
@@ -227,7 +227,7 @@ def _read(path: str, *, trusted: bool) -> _Found:
 
 
 def _place(path: str, text: str, section: str, name: str) -> str:
-    """The file and, where the key is written in one of the plain ways, its line."""
+    """Return the file and, if the key is written in a plain way, its line."""
     here = ""
     for number, line in enumerate(text.splitlines(), 1):
         if header := re.match(r"\s*\[\s*([^\[\]]*?)\s*\]", line):
@@ -288,7 +288,7 @@ def _checked(value: Any, field: Field[Any], where: str, *, source: str) -> Any:
 
 
 def accepted(key: str) -> str:
-    """What a setting may be, in words."""
+    """Describe the values that a setting accepts."""
     return _spell(_alternatives(_fields()[key]))
 
 

@@ -1,7 +1,7 @@
-"""Every setting, its default and its reason: a frozen tree, built once at the edge.
+"""Every setting with its default and explanation: a frozen tree, built once by config.py.
 
 Field names are unique across sections, so that each has one variable: `jobs.auto_background_seconds` is
-`NACRE_AUTO_BACKGROUND_SECONDS`. Nothing below the edge reads the environment or a file.
+`NACRE_AUTO_BACKGROUND_SECONDS`. No other module reads settings from the environment or a file.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ GIB = 1024 * MIB
 
 
 def _setting(default: Any, doc: str, *, loosens: bool = False, project_most: float | None = None) -> Any:
-    """A field with its explanation.
+    """Declare a setting.
 
-    One that can loosen a protection, or reach what other projects keep in the state directory (an audit log of no
-    size, jobs that are forgotten at once), is not taken from a project's file. Of another, more than `project_most`
-    would loosen a promise: when a call comes back, or what it may use up.
+    A setting that `loosens` a protection, or affects what other projects keep in the state directory, cannot be set in
+    a project's file. `project_most` is the largest value there, because a larger one would loosen a promise about the
+    time or the resources of a call.
     """
     return field(default=default, metadata={"doc": doc, "loosens": loosens, "project_most": project_most})
 
@@ -173,4 +173,4 @@ class Settings:
     environment: EnvironmentSettings = field(default_factory=EnvironmentSettings)
     log: LogSettings = field(default_factory=LogSettings)
     notices: tuple[str, ...] = ()
-    """What was wrong with where they came from, for the first result of each session."""
+    """Problems with the sources of the settings, for the first result of each session."""

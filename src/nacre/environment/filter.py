@@ -1,8 +1,8 @@
-"""What a command may see of our environment.
+"""Decides which variables a command sees.
 
-Pure: environments come in and go out as values, ``os.environ`` is read at the edge. The order of the rules is the
-policy: never, allow, keep, exact, value, name, hygiene, strict; what a call sets itself wins over all but never.
-Removal hides a secret, it does not protect it: see ``doctor``. Values never appear in a reason, an error or a repr.
+The order of the rules is the policy: never, allow, keep, exact, value, name, hygiene, strict; variables of the call
+itself win over all rules but never. Removal hides a secret but does not protect it: see `nacre doctor`. Values never
+appear in a reason, an error or a repr. Pure: environments are arguments and results.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ PROXY_NAMES = words(
     NPM_CONFIG_PROXY NPM_CONFIG_HTTP_PROXY NPM_CONFIG_HTTPS_PROXY NPM_CONFIG_NOPROXY
     """
 )
-# Each of these changes what a shell or an interpreter does before the command's first line.
+# Each of these changes the behaviour of a shell or an interpreter before the first line of the command.
 HYGIENE_NAMES = words("BASH_ENV ENV SHELLOPTS BASHOPTS PROMPT_COMMAND PS4 CDPATH GLOBIGNORE PYTHONSTARTUP")
 
 
 class EnvironmentEntryError(ValueError):
-    """A name or value that no process could be started with; the value is never in the message."""
+    """A name or value that no process can have; the value is never in the message."""
 
     def __init__(self, name: str, problem: str) -> None:
         super().__init__(f"environment variable {name!r}: {problem}")
@@ -102,7 +102,7 @@ def filter_environment(
     rules: Rules = "all",
     own_venv: str | None = None,
 ) -> FilteredEnvironment:
-    """Separate what a child may see from what it may not.
+    """Separate the variables that a child may see from those that it may not.
 
     Args:
         allow: names, or patterns with ``*``, that are kept although a rule would remove them.
@@ -114,7 +114,7 @@ def filter_environment(
     hidden: dict[str, tuple[str, ...]] = {}
     for name, value in env.items():
         decision = judge(name, value, profile, rules)
-        # The cleanest variables are the most: they leave here after one cached look-up.
+        # Most variables are clean and need one cached look-up only.
         if decision is CLEAN and not (own_venv and name in ("VIRTUAL_ENV", "PYTHONHOME") and value == own_venv):
             kept[name] = value
             continue
@@ -141,7 +141,7 @@ def child_environment(
     noninteractive: bool = True,
     own_venv: str | None = None,
 ) -> FilteredEnvironment:
-    """Build what a child gets: the filtered base, then the non-interactive settings, then what the call asked for.
+    """Build the environment of a child: the filtered base, the non-interactive settings, the variables of the call.
 
     Raises:
         EnvironmentEntryError: a name or value of ``per_call_env`` cannot be passed on, or is nacre's own.
@@ -155,7 +155,7 @@ def child_environment(
 
 
 def with_call_environment(env: Mapping[str, str], per_call_env: Mapping[str, str]) -> dict[str, str]:
-    """Add what a call asked for, which wins over everything but nacre's own variables.
+    """Add the variables of a call, which win over everything but nacre's own variables.
 
     Raises:
         EnvironmentEntryError: a name or value cannot be passed on, or is nacre's own.
@@ -172,7 +172,7 @@ def with_call_environment(env: Mapping[str, str], per_call_env: Mapping[str, str
 CLEAN = Decision(strip=False, rule="none", reason="nothing speaks against it")
 
 
-# Bounded: an environment has tens of variables and rarely changes, a hostile one could have many.
+# Bounded: an environment has tens of variables and rarely changes, but a hostile one could have many.
 @lru_cache(maxsize=2048)
 def judge(name: str, value: str, profile: Profile = "default", rules: Rules = "all") -> Decision:
     """Decide about one variable; the answer depends on nothing else."""
@@ -210,7 +210,7 @@ def keep(name: str, value: str) -> Decision:
 
 
 def hidden_texts(*values: str) -> tuple[str, ...]:
-    # Most environments hide nothing.
+    # Imported here, because most environments hide nothing.
     from nacre.output.redaction.forms import is_worth_hiding
 
     return tuple(value for value in dict.fromkeys(values) if is_worth_hiding(value))

@@ -1,7 +1,6 @@
-"""Settings that keep programs from asking, paging, editing or drawing progress bars.
+"""Variables that keep programs from prompting, paging, editing or drawing progress bars (P7).
 
-No command of ours has a person behind it (P7). The list is data; whoever needs another value passes it with the call,
-which wins. A run on a terminal that a person watches does not use it.
+A variable of the call wins over these. A terminal that a person watches does not use them.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ _DEFAULTS: Mapping[str, str] = MappingProxyType(
         "PYTHONUNBUFFERED": "1",
         **dict.fromkeys(("GIT_EDITOR", "VISUAL", "EDITOR"), "true"),
         "GIT_TERMINAL_PROMPT": "0",
-        # A bare name: ssh searches PATH, and the place of `false` differs between systems.
+        # A bare name: ssh searches PATH, and systems have `false` in different directories.
         "SSH_ASKPASS": "false",
-        # clap reads CI as a strict boolean, so `1` is refused by many programs written in Rust.
+        # clap reads CI as a strict boolean, so many Rust programs refuse `1`.
         "CI": "true",
         "AGENT": "1",
         "GPG_TTY": "not a tty",
@@ -55,5 +54,5 @@ _DEFAULTS: Mapping[str, str] = MappingProxyType(
 
 
 def noninteractive_defaults() -> Mapping[str, str]:
-    """Give the settings, read-only."""
+    """Return the variables, read-only."""
     return _DEFAULTS

@@ -1,8 +1,8 @@
-"""Which environment names announce a secret.
+"""Recognises secrets by the names of variables.
 
-Names are split into parts and compared whole, never searched as substrings: KEY must not find KEYBOARD, nor AUTH find
-AUTHOR. A name gives only suspicion, so a harmless value (a number, a switch, a public key) or a last part that makes it
-a pointer (``_FILE``, ``_URL``) clears it again. What a value gives away by itself is in secret_values.
+Names are split into parts and compared whole, never searched as substrings: KEY must not match KEYBOARD, nor AUTH match
+AUTHOR. A name is only a suspicion: a harmless value (a number, a switch, a public key) or a last part that marks a
+pointer (`_FILE`, `_URL`) clears it. secret_values.py recognises secrets by their values.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Documented credentials, or pointers that are as good as one, that no rule below would find or would clear.
+# Documented credentials, or pointers as good as one, that the rules below would miss or clear.
 EXACT_NAMES = words(
     """
     MYSQL_PWD PGPASSWORD REDISCLI_AUTH SSHPASS COMPOSER_AUTH DOCKER_AUTH_CONFIG GOOGLE_APPLICATION_CREDENTIALS
@@ -44,12 +44,12 @@ SECRET_PARTS = words(
     FTPPASS LDAPPASS PGPASS MYSQLPASS SQLPASS REDISPASS BINDPW BINDPASS
     """
 )
-# No other English word ends like this, so GITHUBTOKEN and MYSQLPASSWORD are safe to take for what they say.
+# No other English words end like this, so GITHUBTOKEN and MYSQLPASSWORD are secrets.
 SECRET_ENDINGS = (
     "PASSWORD", "PASSWD", "PASSPHRASE", "TOKEN", "APIKEY", "SECRETKEY", "ACCESSKEY", "PRIVATEKEY", "CLIENTSECRET",
 )  # fmt: skip
 SECRET_LAST_PARTS = frozenset({"PASS", "PWD", "PAT", "PW"})
-# A seed alone is for random numbers.
+# SEED alone is a seed of random numbers.
 PHRASE_MAKERS = frozenset({"SEED", "RECOVERY", "BACKUP", "WALLET", "MNEMONIC", "PASS"})
 KEY_PARTS = frozenset({"KEY", "KEYS"})
 KEY_MAKERS = frozenset({"API", "ACCESS", "SECRET", "PRIVATE"})
@@ -71,7 +71,7 @@ POINTER_PARTS = words(
 )
 # These follow the part that matters: X_FILE_OVERRIDE is still a file.
 TRAILING_PARTS = frozenset({"OVERRIDE", "DEFAULT"})
-# A key of a table, a cache, a project or a keyboard is no credential. The first may stand anywhere in the name.
+# A key of a table, cache, project or keyboard is no credential. The first group may stand anywhere in the name.
 HARMLESS_WITH_KEY = words("SORT PRIMARY PARTITION FOREIGN CACHE")
 HARMLESS_BEFORE_KEY = words(
     """
@@ -81,7 +81,7 @@ HARMLESS_BEFORE_KEY = words(
 )
 HARMLESS_AFTER_KEY = words("VAULT BINDING BINDINGS MAP MAPPING MAPPINGS LAYOUT CODE CODES REPEAT PRESS DELAY")
 
-# These are compiled by their first use: only a suspicious name asks for its value.
+# Compiled at first use: only the value of a suspicious name is examined.
 SHORT_NUMBER = r"[+-]?\d{1,12}|[+-]?\d{1,8}[.,_]\d{1,6}|\d{1,8}(?:\.\d{1,3})?\s?(?:[kKMGT%smhd]|ms|min)"
 SWITCHES = words("true false yes no on off y n t f enabled disabled enable disable none null nil")
 PUBLIC_KEY = (
@@ -96,10 +96,10 @@ CREDENTIAL = (
     r"(?=\S*[0-9=+]|\S*[a-z]\S*[A-Z]|\S{16,})(?!(?:oauth|openid|saml|sha|scram|pbkdf|ldap|ntlm|tls|krb)[a-z0-9]*$)"
     r"(?![a-z][a-z0-9]*(?:[-_,. ][a-z0-9]+)+$)(?![a-z]+$)[^\s/:]{8,}"
 )
-# So long a run of letters and digits is no version and no name.
+# A run of letters and digits this long is neither a version nor a name.
 IDENTIFIER_RUN = r"(?=.*[0-9])[A-Za-z0-9_-]*(?=[A-Za-z]*[0-9])[A-Za-z0-9]{20,}[A-Za-z0-9_-]*"
 KEYED_ADDRESS = r"[a-z][a-z0-9+.-]*://[A-Za-z0-9]{16,}@\S+"
-# Last parts that announce a secret only beside a value of the right shape.
+# Last parts that mark a secret only with a value of the right shape.
 LONGEST_SHAPED = 256
 VALUED_LAST_PARTS = {
     "AUTH": rf"{CREDENTIAL}|(?=.{{8}}){USER_AND_PASSWORD}",
@@ -117,7 +117,7 @@ def name_parts(name: str) -> list[str]:
 
 
 def exact_reason(name: str) -> str | None:
-    """Say why a name on the list of documented credentials goes, whatever its value."""
+    """Return the reason to remove a documented credential, for any value."""
     upper = name.upper()
     if upper in EXACT_NAMES or EXACT_SHAPES.fullmatch(upper):
         return "documented credential variable"
@@ -125,7 +125,7 @@ def exact_reason(name: str) -> str | None:
 
 
 def name_reason(name: str, value: str) -> str | None:
-    """Say why the parts of a name announce a secret that its value does not deny."""
+    """Return the reason why the parts of a name mark a secret; None if the value clears it."""
     parts = name_parts(name)
     suspicion = suspicious_part(parts, value) or suspicious_part([word.upper() for word in WORD.findall(name)], value)
     if suspicion is None or is_switch_or_number(value):
@@ -157,7 +157,7 @@ def suspicious_part(parts: list[str], value: str) -> str | None:
 
 
 def is_shaped(value: str, pattern: str) -> bool:
-    # The patterns look ahead, in time that grows with the square of a value; no such credential is longer.
+    # The patterns take quadratic time; no such credential is longer.
     return len(value) <= LONGEST_SHAPED and re.fullmatch(pattern, value.strip()) is not None
 
 
@@ -180,12 +180,12 @@ def is_switch_or_number(value: str) -> bool:
 
 
 def is_pointer(parts: list[str], value: str) -> bool:
-    """Tell whether the last part says where the secret is or how it is used, rather than being it."""
+    """True if the last part of the name describes where a secret is or how it is used."""
     while len(parts) > 1 and parts[-1] in TRAILING_PARTS:
         parts = parts[:-1]
     if not parts or parts[-1] not in POINTER_PARTS:
         return False
-    # One half of a key pair, and Vault's AppRole password, are called ids.
+    # One half of a key pair and Vault's AppRole password are called ids.
     if parts[-3:] == ["ACCESS", "KEY", "ID"] and len(value) >= 16:
         return False
     return not (parts[-2:] == ["SECRET", "ID"] and re.fullmatch(UUID, value))

@@ -1,6 +1,6 @@
-"""What the value of a variable gives away, whatever the variable is called.
+"""Recognises secrets by the shape of a value, under any name.
 
-Shapes only: addresses with a password, key blocks, signed tokens, authorization headers, connection strings, provider
+Shapes are addresses with a password, key blocks, signed tokens, authorization headers, connection strings and provider
 tokens. Randomness is never a reason: commit ids, UUIDs and store hashes look random and must stay.
 """
 
@@ -11,13 +11,12 @@ import re
 from nacre.environment.secret_names import words
 from nacre.environment.token_shapes import token_label
 
-# Patterns are compiled by their first use, and that is put off by a look for what each cannot do without: in most
-# environments few are ever needed, and compiling all of them takes longer than starting a shell.
+# Patterns are compiled at first use, after a cheap test for a substring that each requires: most environments need few,
+# and compiling all takes longer than starting a shell.
 
-# Both begin where a run of their first characters begins: tried from every character of a long value, they would take
-# time in its square.
+# Both match only at the beginning of a run of their first characters; otherwise they would take quadratic time.
 URL_PASSWORD = r"(?<![A-Za-z0-9+.-])[0-9+.-]*[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#:@]*:([^\s/?#@]+(?:@[^\s/?#@]+)*)@[^\s@]"
-# user:password@host:port and Go's user:password@tcp(host) come without a scheme.
+# user:password@host:port and Go's user:password@tcp(host) have no scheme.
 BARE_PASSWORD = r"(?<![^\s:/@])[^\s:/@]+:([^\s:/@]+)@(?:(?!sha\d)[\w.-]+:\d+(?:/|$)|(?:tcp|unix)\()"
 PRIVATE_KEY = r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY|PuTTY-User-Key-File-"
 ENCODED_BLOCK = "LS0tLS1CRUdJTi"
@@ -47,7 +46,7 @@ NOT_A_PASSWORD = words("true false yes no on off 0 1 none null required optional
 
 
 def value_reason(value: str) -> str | None:
-    """Say what makes a value a secret by itself."""
+    """Return the reason why a value is a secret; None if it is not."""
     if len(value) < 8:
         return None
     if "@" in value and (re.search(URL_PASSWORD, value) or re.match(BARE_PASSWORD, value)):
@@ -87,8 +86,8 @@ def is_authorization(value: str) -> bool:
     if not match:
         return False
     scheme, credential = match[1].lower(), match[2]
-    # "Basic Training" and "Bearer authentication" are words; a credential shows it by a digit, a sign or mixed case.
-    # No such word has twenty letters.
+    # "Basic Training" and "Bearer authentication" are words; a credential has a digit, a sign or mixed case, or more
+    # than twenty letters.
     if len(credential) > 20 or re.search(r"[0-9=+/._~-]", credential) or re.search(r"[a-z][A-Z]", credential):
         return True
     return scheme == "basic" and is_encoded_pair(credential)
@@ -100,7 +99,7 @@ def is_encoded_pair(credential: str) -> bool:
 
 
 def decoded_base64(text: str) -> bytes | None:
-    # Few environments need it.
+    # Imported here, because few environments need it.
     import base64
 
     try:
@@ -110,13 +109,13 @@ def decoded_base64(text: str) -> bytes | None:
 
 
 def proxy_password(value: str) -> str | None:
-    """The password in a proxy's address, with or without a scheme."""
+    """Return the password in the address of a proxy, with or without a scheme."""
     match = re.search(r"(?:^|//)[^\s/?#:@]*:([^\s/]+)@", value)
     return match[1] if match else None
 
 
 def embedded_secrets(value: str) -> list[str]:
-    """The parts of a longer value that are secret alone: a password in an address, the credential of a header."""
+    """Return the parts of a longer value that are secret: a password in an address, the credential of a header."""
     found: list[str] = []
     for pattern in (URL_PASSWORD, BARE_PASSWORD, CONNECTION, QUERY, JSON_FIELD):
         found += [match[1] for match in re.finditer(pattern, value)]
