@@ -7,14 +7,8 @@ UTF-16 does not either (`broken.py`).
 
 from __future__ import annotations
 
-from collections import Counter
-from operator import le
-
 from nacre.output.redaction.table import Form, FormTable, flat_text, skip_breaks, skip_bytes
 
-# From here on replacing all at once is worth the question whether that is the same.
-FEW_OCCURRENCES = 16
-MOST_AT_ONCE = 8
 # The control that a stream is searched without: looking for every kind would cost a third of the search for values.
 SIGNS = b"\0\b\x1b\x7f"
 
@@ -41,26 +35,7 @@ def redact(
     cut = len(text) if final else len(text) - table.held(text, flat)
     if not occurrences:
         return text[:cut], text[cut:]
-    if len(occurrences) > FEW_OCCURRENCES and (shown := _replace_many(text[:cut], occurrences, counts)) is not None:
-        return shown, text[cut:]
     return _replace(table, text, flat, occurrences, cut, counts)
-
-
-def _replace_many(text: bytes, occurrences: list[tuple[int, int, Form]], counts: Counts) -> bytes | None:
-    """Replace the occurrences of a few forms at once; None where one is broken, cut, or touches another."""
-    tally = Counter(form for _, _, form in occurrences)
-    places = [place for place, _, _ in occurrences]
-    ends = (place - negative for place, negative, _ in occurrences)
-    if len(tally) > MOST_AT_ONCE or not all(map(le, ends, places[1:])):
-        return None
-    for form, count in tally.items():
-        # Fewer: one has a line break in it, or is held back. More: a replacement has made one.
-        if text.count(form.flat) != count:
-            return None
-        text = text.replace(form.flat, form.replacement)
-    for form, count in tally.items():
-        counts[form.name] = counts.get(form.name, 0) + count
-    return text
 
 
 def _replace(
