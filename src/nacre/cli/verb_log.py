@@ -26,7 +26,7 @@ def main(namespace: argparse.Namespace) -> int:
 
 
 # The spelling of outcomes in texts; earlier versions wrote `timedout`.
-_WORDS = {"timedOut": "timed out", "timedout": "timed out", "notStarted": "not started"}
+_WORDS = {"timedOut": "timed out", "timedout": "timed out", "notStarted": "not started", "signalled": "killed"}
 
 
 def _line(entry: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Cases 42 and 44 of faults.md, with real disks: full, read-only, limited, deleted."""
+"""Artifacts on real disks that are full, read-only, limited or deleted (docs/faults.md, cases 42 and 44)."""
 
 import os
 import shutil
