@@ -2,6 +2,9 @@
 
 Most scripts of an agent consist of programs and harmless builtins, spelled out, and leave their shell as it is. A
 pattern recognises these. A command word may still name a function or an alias of the session: the caller checks that.
+
+Every call of a session asks, so this is a pattern and not a reading by `nacre.bash`: 1 to 18 µs instead of 25 to 96 µs
+for four ordinary commands, and the reader need not be loaded.
 """
 
 from __future__ import annotations
