@@ -28,7 +28,7 @@ from nacre.settings import Settings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nacre.planning.plan import Plan
-    from nacre.sessions import session as sessions
+    from nacre.sessions.session import ShellSession
 
 T = TypeVar("T")
 
@@ -175,7 +175,7 @@ class Session:
         self._key = f"of program {next(_numbers)}"
         self._engine: Engine | None = None
         self._ending: weakref.finalize[..., Session] | None = None
-        self._inner: sessions.Session | None = None
+        self._inner: ShellSession | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -234,7 +234,7 @@ class Session:
         engine.notices.told(self._key)
         return result
 
-    def _enter(self) -> tuple[Engine, sessions.Session]:
+    def _enter(self) -> tuple[Engine, ShellSession]:
         engine = self._engine
         if engine is None:
             engine = self._engine = from_environment(settings=self._settings)

@@ -43,7 +43,7 @@ from nacre.settings import Settings
 
 if TYPE_CHECKING:
     from nacre.backends.client_terminal import ClientTerminals
-    from nacre.sessions.session import Session
+    from nacre.sessions.session import ShellSession
 
 WATCHED = "not in the client's terminal: what its rm removes is only known while it runs, and is looked at then"
 
@@ -296,7 +296,7 @@ class Tool:
         planned = engine.planner.plan(request, profile, cwd=self.cwd)
         return await execute(engine, planned, profile, policy=policy, observers=Observers(live=live), session=session)
 
-    def _shell_session(self, engine: Engine, profile: Profile) -> Session | None:
+    def _shell_session(self, engine: Engine, profile: Profile) -> ShellSession | None:
         """The persistent shell, where the contract has one, it is wanted, and it can be had."""
         if not self._persists(engine, profile):
             return None

@@ -352,8 +352,8 @@ async def test_a_shell_is_renewed_before_its_loop_ends(tmp_path: Path) -> None:
         assert shell._engine is not None
         inner = shell._engine.known_session(shell._key)
         assert inner is not None
-        assert inner._shell is not None
-        inner._shell.turns = MOST_TURNS  # as if it had been asked that often
+        assert inner._shell.bash is not None
+        inner._shell.bash.turns = MOST_TURNS  # as if it had been asked that often
         after = await shell.run("echo $x; echo $$")
         assert after.text.startswith("kept\n")
         assert after.text != f"kept\n{first}"

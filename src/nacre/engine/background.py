@@ -34,7 +34,7 @@ from nacre.warden.launch import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nacre.sessions.session import Session
+    from nacre.sessions.session import ShellSession
 
 # A job that cannot even begin (no such command, not valid shell) has ended by then: its caller should read that, not
 # that it was started. That the shell runs says nothing of it, and bash needs some 5 ms to find out. Twice that, so that
@@ -43,7 +43,7 @@ SETTLE_SECONDS = 0.01
 
 
 async def start_in_background(
-    engine: Engine, request: ShellRequest, profile: Profile, *, cwd: str, session: Session | None = None
+    engine: Engine, request: ShellRequest, profile: Profile, *, cwd: str, session: ShellSession | None = None
 ) -> Background:
     """Start the command as a job that outlives this program; it begins with a copy of the session's state."""
     planned = engine.planner.plan(request, profile, cwd=cwd)

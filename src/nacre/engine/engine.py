@@ -30,8 +30,8 @@ from nacre.warden_client.pool import unsupported_reason
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nacre.jobs.table import JobTable
-    from nacre.sessions.open_sessions import Pool
-    from nacre.sessions.session import Session
+    from nacre.sessions.open_sessions import OpenSessions
+    from nacre.sessions.session import ShellSession
 
 # How long the artifact store may grow before its age and size are looked at again.
 PRUNE_SECONDS = 600.0
@@ -58,7 +58,7 @@ class Engine:
         self._prune_at = 0.0
         self._reads_rc = False
         self._jobs: JobTable | None = None
-        self._pool: Pool | None = None
+        self._pool: OpenSessions | None = None
 
     # Not functools.cached_property: before Python 3.12 it has a lock, which a fork would find taken.
 
@@ -78,16 +78,16 @@ class Engine:
 
     # Sessions.
 
-    def session(self, key: str, *, cwd: str, with_rc: bool = False) -> Session:
+    def session(self, key: str, *, cwd: str, with_rc: bool = False) -> ShellSession:
         """The session of this key; a new one begins in `cwd`, with the user's rc where the contract has that."""
         if self._pool is None:
-            from nacre.sessions.open_sessions import Pool
+            from nacre.sessions.open_sessions import OpenSessions
 
             settings = self.settings.sessions
-            self._pool = Pool(most=settings.most, idle_seconds=settings.idle_seconds)
+            self._pool = OpenSessions(most=settings.most, idle_seconds=settings.idle_seconds)
         return self._pool.session(key, cwd=cwd, with_rc=with_rc and self.settings.shell.snapshot)
 
-    def known_session(self, key: str) -> Session | None:
+    def known_session(self, key: str) -> ShellSession | None:
         return None if self._pool is None else self._pool.known(key)
 
     def end_session(self, key: str) -> None:
@@ -98,10 +98,10 @@ class Engine:
     def read_rc_early(self, profile: Profile) -> None:
         """Begin to read the user's rc where a session will begin with it, so that its first command seldom waits."""
         if profile.sources_rc and self.settings.shell.snapshot:
-            from nacre.sessions.rc_file import begin
+            from nacre.sessions.rc_file import start_reading
 
             self._reads_rc = True
-            begin(self.planner.plan(ShellRequest(command=":"), profile, cwd="/").command)
+            start_reading(self.planner.plan(ShellRequest(command=":"), profile, cwd="/").command)
 
     # Where commands run.
 
@@ -149,9 +149,9 @@ class Engine:
         if self._pool is not None:
             self._pool.close()
         if self._reads_rc:
-            from nacre.sessions.rc_file import forget
+            from nacre.sessions.rc_file import forget_readings
 
-            forget()
+            forget_readings()
         self.log.close()
 
 

@@ -27,7 +27,7 @@ from nacre.result import ShellResult
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nacre.engine.wait import WaitPolicy
-    from nacre.sessions.session import Session, SessionBackend
+    from nacre.sessions.session import SessionBackend, ShellSession
 
 T = TypeVar("T")
 Attempt = Callable[[Backend, Plan], Awaitable[T]]
@@ -46,7 +46,7 @@ async def execute(
     *,
     policy: WaitPolicy | None = None,
     observers: Observers = NO_OBSERVERS,
-    session: Session | None = None,
+    session: ShellSession | None = None,
     backend: Backend | None = None,
 ) -> ShellResult | Background:
     """Run a planned command; return its result, or the job it became while the call waited.
@@ -77,7 +77,7 @@ async def run_to_end(
     profile: Profile,
     *,
     observers: Observers = NO_OBSERVERS,
-    session: Session | None = None,
+    session: ShellSession | None = None,
     backend: Backend | None = None,
 ) -> ShellResult:
     """Run a planned command to its end."""
@@ -92,7 +92,7 @@ async def in_place(
     profile: Profile,
     attempt: Attempt[T],
     *,
-    session: Session | None = None,
+    session: ShellSession | None = None,
     backend: Backend | None = None,
 ) -> T:
     """Review a plan and attempt it where it runs: if the warden is unavailable, without one and with a notice."""
@@ -120,7 +120,7 @@ async def in_place(
         raise
 
 
-async def enter(engine: Engine, session: Session, planned: Plan, profile: Profile) -> tuple[SessionBackend, Plan]:
+async def enter(engine: Engine, session: ShellSession, planned: Plan, profile: Profile) -> tuple[SessionBackend, Plan]:
     """Wait for the command's turn in a session, and judge it with what its shell has defined by then.
 
     The place is to be closed after the run.

@@ -172,10 +172,6 @@ class Checkpoint:
         )
         return tuple(text for text in texts if text)
 
-    def for_call(self, env: Iterable[str]) -> Checkpoint:
-        """The state in which the values of these variables are not known, because a call sets its own."""
-        return self.with_variables_of(None, env) if env else self
-
     def with_variables_of(self, other: Checkpoint | None, names: Iterable[str]) -> Checkpoint:
         """This state with these variables as they are in another one."""
         return replace(

@@ -9,32 +9,32 @@ import asyncio
 import time
 import weakref
 
-from nacre.sessions.session import Session
+from nacre.sessions.session import ShellSession
 
 # How many sessions keep their state for each one that may have a shell.
 _STATES_PER_SHELL = 8
 # Of all engines: a shell costs a few megabytes.
-_sessions: weakref.WeakSet[Session] = weakref.WeakSet()
+_sessions: weakref.WeakSet[ShellSession] = weakref.WeakSet()
 
 
-class Pool:
+class OpenSessions:
     """Sessions by their keys."""
 
     def __init__(self, *, most: int, idle_seconds: float) -> None:
         self._most = max(most, 1)
         self._idle_seconds = idle_seconds
-        self._sessions: dict[str, Session] = {}
+        self._sessions: dict[str, ShellSession] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    def known(self, key: str) -> Session | None:
+    def known(self, key: str) -> ShellSession | None:
         return self._sessions.get(key)
 
-    def session(self, key: str, *, cwd: str, with_rc: bool = False) -> Session:
+    def session(self, key: str, *, cwd: str, with_rc: bool = False) -> ShellSession:
         """The session of this key; a new one begins in `cwd`, and if wanted with what the user's rc defines."""
         session = self._sessions.get(key)
         if session is None:
-            session = self._sessions[key] = Session(cwd, with_rc=with_rc)
+            session = self._sessions[key] = ShellSession(cwd, with_rc=with_rc)
             _sessions.add(session)
         if not session.alive:
             self._evict(session)
@@ -47,7 +47,7 @@ class Pool:
         if session is not None:
             session.forget()
 
-    def _evict(self, asked: Session) -> None:
+    def _evict(self, asked: ShellSession) -> None:
         """Close the least recently used sessions when one more is about to start a shell."""
         idle = sorted((one for one in _sessions if one is not asked and not one.busy), key=lambda one: one.used_at)
         living = [one for one in idle if one.alive]

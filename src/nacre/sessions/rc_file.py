@@ -220,7 +220,7 @@ _MOST_KNOWN = 8
 _lock = threading.Lock()
 
 
-async def snapshot(command: Command) -> RcReading | None:
+async def rc_reading(command: Command) -> RcReading | None:
     """The reading of the rc of a command's user, started if there is none yet; None if there is no such file.
 
     Raises:
@@ -246,24 +246,24 @@ async def snapshot(command: Command) -> RcReading | None:
 _early: set[asyncio.Task[None]] = set()
 
 
-def begin(command: Command) -> None:
+def start_reading(command: Command) -> None:
     """Start the reading before a session needs it, if an event loop runs that can wait for the file system."""
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:
         return
-    task = loop.create_task(_begin(command))
+    task = loop.create_task(_start_early(command))
     _early.add(task)
     task.add_done_callback(_early.discard)
 
 
-async def _begin(command: Command) -> None:
+async def _start_early(command: Command) -> None:
     # The session that needs the rc reports this error.
     with contextlib.suppress(UnansweredError):
-        await snapshot(command)
+        await rc_reading(command)
 
 
-def forget() -> None:
+def forget_readings() -> None:
     """Close what unfinished readings hold open; their shells go on to their end."""
     with _lock:
         _forget()

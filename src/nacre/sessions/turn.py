@@ -1,8 +1,8 @@
 """One command in a session's shell, as a process like any other.
 
-A short one ends before anything else is set up: the shell says so on its socket, and what it wrote is in the pipe. One
-that lasts is attended like a command of its own, by a ContainedProcess. A turn that leaves something running ends its
-shell, so that from there on it is an ordinary command whose shell has exited.
+A short one ends before anything else is set up: the shell reports on its socket, and the output is in the pipe. A
+`ContainedProcess` attends one that lasts, as it does a command of its own. If the script leaves processes running, the
+shell moves to a new pipe and goes on; where it cannot, it exits, and the command becomes an ordinary one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import errno
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Literal, Protocol
 
 from nacre.backend import SIDE, Ending, Listener, PipesOnly, Survivor
 from nacre.backends.contained_process import ContainedProcess
@@ -21,339 +20,309 @@ from nacre.backends.pipes import read_now, stop_listening
 from nacre.backends.start_errors import start_error
 from nacre.command import Command, NewJob
 from nacre.errors import NacreError
-from nacre.sessions.bash_process import Shell
-from nacre.sessions.fifo import Fifo
+from nacre.sessions.bash_process import BashProcess
 from nacre.sessions.framing import TurnReport
-from nacre.sessions.shell_loop import NO_DIRECTORY, NO_PIPE
+from nacre.sessions.lost_shell import ShellFate
+from nacre.sessions.pipe_switch import PipeSwitch
+from nacre.sessions.session_shell import SessionShell
+from nacre.sessions.shell_loop import NO_DIRECTORY
 from nacre.sessions.turn_spec import TurnSpec
 
-Fate = Literal["waits", "left", "kept", "timeout", "stop", "exit", "signal", "spent", "lost"]
-"""What became of the shell: it waits for the next turn, or why there is none any more."""
-
-
-class Keeper(Protocol):
-    """Whose shell it is."""
-
-    def turn_over(self, shell: Shell, fate: Fate, frame: TurnReport | None) -> None:
-        """The turn is over; told once."""
-
-    def exited(self, code: int) -> None:
-        """The turn has cost the shell, which had this exit code."""
-
-    def remember(self, shell: Shell) -> None:
-        """The shell has written its state down."""
-
-
-# What a script left may be about to end: so often it is looked at again before the shell is given up for it.
-LOOKS, LOOK_SECONDS = 4, 0.004
-# Enough of the loop's text to know it by.
-DRIVER_SHOWN = 32
+# Retries before a shell moves away from leftover processes; many exit within milliseconds, as `>(tee log)` does.
+RETRIES, RETRY_SECONDS = 4, 0.004
+# The beginning of the loop's text, which tells it from other texts.
+DRIVER_CHARACTERS = 32
 
 
 class Turn(PipesOnly):
-    def __init__(self, keeper: Keeper, shell: Shell, command: Command, spec: TurnSpec) -> None:
-        self._keeper = keeper
+    """The process of one command in a session's shell."""
+
+    def __init__(self, shell: SessionShell, bash: BashProcess, command: Command, spec: TurnSpec) -> None:
+        self.over = False
         self._shell = shell
+        self._bash = bash
         self._command = command
-        self._listener: Listener
         self._spec = spec
+        self._listener: Listener
         self._loop = asyncio.get_running_loop()
-        self._inner: ContainedProcess | None = None
-        self._frame: TurnReport | None = None
-        """The end of the script, once it was told."""
+        self._attending: ContainedProcess | None = None
+        self._report: TurnReport | None = None
+        """The end of the script, once it is known."""
         self._refused: tuple[str, ...] = ()
-        self._looks = 0
+        self._retries = 0
         self._leaving = False
-        """Whether the shell was told to exit, because of what the script left running."""
-        self._fifo: Fifo | None = None
-        """The pipe that the shell was told to open for later turns, while what this one left keeps the old one."""
-        self._apart = False
-        """Whether the shell waits again, and what the script left is still to be kept."""
-        self._left: tuple[Survivor, ...] = ()
-        self._over = False
+        """True if the shell was told to exit, because of what the script left running."""
+        self._switch: PipeSwitch | None = None
+        """The new pipe, while the shell is opening it."""
+        self._switched = False
+        """True if the shell waits again, and what the script left running is still to be kept."""
+        self._survivors: tuple[Survivor, ...] = ()
 
     def start(self, listener: Listener) -> None:
-        """Hand the script over; returns when it has been, or when a short one has ended."""
+        """Start the script; a short one has ended when this returns."""
         self._listener = listener
-        shell = self._shell
-        self._say(lambda nonce: shell.loop.turn(nonce, self._spec, switched=shell.switched))
-        if can_block_briefly(self._loop) and shell.linger(INLINE_MILLISECONDS):
-            self._look()
-        if not self._over and self._inner is None:
+        bash = self._bash
+        self._send(lambda nonce: bash.loop.turn(nonce, self._spec, switched=bash.switched))
+        if can_block_briefly(self._loop) and bash.wait(INLINE_MILLISECONDS):
+            self._read_report()
+        if not self.over:
             self._attend()
 
-    def _say(self, text: Callable[[str], str]) -> None:
+    def _send(self, text: Callable[[str], str]) -> None:
         try:
-            self._shell.tell(text)
+            self._bash.send(text)
         except OSError:
-            return  # a shell that is gone is seen at the socket; its runner says how it ended
+            return  # the end of the socket shows that the shell is gone, and its runner says how it ended
 
     def _attend(self) -> None:
-        if self._inner is not None:
+        """Watch the shell, its output and its runner on the event loop, if that is not done yet."""
+        if self._attending is not None:
             return
-        shell = self._shell
-        self._inner = ContainedProcess(shell.link, self._command, self)
-        readers, shell.output = [shell.output], -1
+        bash = self._bash
+        self._attending = ContainedProcess(bash.link, self._command, _FromRunner(self, self._listener))
+        readers, bash.output = [bash.output], -1
         if self._command.side:
-            readers.append(shell.side)
-            shell.side = -1
-        self._inner.attend(readers)
-        self._loop.add_reader(shell.sock.fileno(), self._look)
+            readers.append(bash.side)
+            bash.side = -1
+        self._attending.attend(readers)
+        self._loop.add_reader(bash.sock.fileno(), self._read_report)
 
-    # What the shell says.
+    # The shell's reports.
 
-    def _look(self) -> None:
+    def _read_report(self) -> None:
         try:
-            frame = self._shell.heard()
+            report = self._bash.report()
         except EOFError:
-            # Its runner reaps it and tells.
+            # The runner reaps the shell and says how it ended.
             self._attend()
-            stop_listening(self._loop, self._shell.sock)
+            stop_listening(self._loop, self._bash.sock)
             return
-        if frame is None or self._leaving:
+        if report is None or self._leaving:
             return
-        if self._fifo is not None:
-            self._switched(self._fifo, frame)
+        if self._switch is not None:
+            self._finish_switch(self._switch, report)
+        elif self._report is not None:
+            # The EXIT trap has run: the status stays the script's.
+            self._script_ended(report._replace(status=self._report.status))
+        elif (action := self._bash.loop.own_exit_action(report.action("EXIT"))) and not report.spent:
+            self._report = report
+            code = report.codes[0] if report.codes else 0
+            bash = self._bash
+            self._send(lambda nonce: bash.loop.exit_trap(nonce, action, code, switched=bash.switched))
         else:
-            self._take(frame)
+            self._script_ended(report)
 
-    def _take(self, frame: TurnReport) -> None:
-        if self._frame is not None:
-            # The EXIT trap has been run: the status stays the script's.
-            frame = frame._replace(status=self._frame.status)
-        elif (action := self._shell.loop.own_exit_action(frame.action("EXIT"))) and not frame.spent:
-            self._frame = frame
-            code = frame.codes[0] if frame.codes else 0
-            self._say(lambda nonce: self._shell.loop.exit_trap(nonce, action, code, switched=self._shell.switched))
-            return
-        self._ended(frame)
-
-    def _ended(self, frame: TurnReport) -> None:
-        """The script is at its end, and all that it wrote is in the pipe."""
-        self._frame = frame
-        if self._command.prologue:
-            self._refused = tuple(self._shell.notes().refused)
-        if self._inner is not None:
-            self._inner.drain()
+    def _script_ended(self, report: TurnReport) -> None:
+        """The script is at its end, and all of its foreground output is in the pipe."""
+        self._report = report
+        bash, command = self._bash, self._command
+        if command.prologue:
+            self._refused = tuple(bash.notes().refused)
+        if self._attending is not None:
+            self._attending.drain()
         else:
-            read_now(self._shell.output, 1, self)
-            if self._command.side:
-                read_now(self._shell.side, SIDE, self)
-        if frame.status == NO_DIRECTORY:
+            read_now(bash.output, 1, self._listener)
+            if command.side:
+                read_now(bash.side, SIDE, self._listener)
+        if report.status == NO_DIRECTORY:
             self._finish("waits")
-            self._listener.failed(_directory_error(self._command, frame.last))
-            return
-        if not frame.codes:
-            self._lose()
-            return
-        code, *stages = frame.codes
-        if frame.spent and not self._spec.keeps_state and not self._looks:
-            self._keeper.remember(self._shell)
-        if self._shell.is_alone(frame.last):
-            if frame.spent:
-                self._attend()
-                self._finish("spent")
-                self._listener.closed(1)
-                self._listener.exited(self._ending(code, stages))
-                return
-            self._finish("waits")
-            self._listener.closed(1)
-            self._listener.exited(self._ending(code, stages))
-        elif self._looks < LOOKS:
-            # `>(tee log)` and the like are about to end by themselves; what they still write is read meanwhile.
-            self._looks += 1
+            self._listener.failed(_directory_error(command, report.last))
+        elif not report.codes:
+            self._end("lost", Ending(pid=bash.pid, lost="its shell told no exit code"))
+        else:
+            if report.spent and not self._spec.keeps_state and not self._retries:
+                self._shell.keep_dump(bash)
+            if bash.leftovers.none(report.last):
+                self._end("spent" if report.spent else "waits", self._ending())
+            else:
+                self._handle_leftovers(report)
+
+    def _end(self, fate: ShellFate, ending: Ending) -> None:
+        if fate != "waits":
             self._attend()
-            self._loop.call_later(LOOK_SECONDS, self._look_again, frame)
+        self._finish(fate)
+        self._listener.closed(1)
+        self._listener.exited(ending)
+
+    def _ending(self, *, left: bool = False) -> Ending:
+        """The end of the script, as the shell reported it."""
+        assert self._report is not None
+        code, *stages = self._report.codes
+        return Ending(pid=self._bash.pid, code=code, stages=tuple(stages), refused=self._refused, left=left)
+
+    # A script that left processes running.
+
+    def _handle_leftovers(self, report: TurnReport) -> None:
+        self._attend()
+        assert self._attending is not None
+        if self._retries < RETRIES:
+            self._retries += 1
+            self._loop.call_later(RETRY_SECONDS, self._retry, report)
         elif self._command.side:
             # What is left may hold the third stream, of which a shell has only one.
             self._leave()
         else:
-            assert self._inner is not None
-            self._inner.part(self._parted)
+            self._attending.part(self._parted)
 
-    def _ending(self, code: int, stages: list[int]) -> Ending:
-        return Ending(pid=self._shell.pid, code=code, stages=tuple(stages), refused=self._refused)
-
-    def _lose(self) -> None:
-        """The script has spoilt what its shell says: that it has ended is all that is known."""
-        self._attend()
-        self._finish("lost")
-        self._listener.closed(1)
-        self._listener.exited(Ending(pid=self._shell.pid, lost="its shell told no exit code"))
-
-    def _look_again(self, frame: TurnReport) -> None:
-        if not self._over:
-            self._ended(frame)
-
-    # A script that left something running.
+    def _retry(self, report: TurnReport) -> None:
+        if not self.over:
+            self._script_ended(report)
 
     def _parted(self, mark: int | None) -> None:
-        """What the shell starts from now on can be told from what it has left, which has this mark."""
-        shell = self._shell
+        """What the shell has left has this mark; what it starts from now on has another."""
+        if mark is not None:
+            try:
+                switch = self._switch = PipeSwitch()
+            except OSError:
+                mark = None
         if mark is None:
             self._leave()
             return
-        try:
-            fifo = self._fifo = Fifo()
-        except OSError:
-            self._leave()
-            return
-        shell.given.add(mark)
-        self._say(lambda nonce: shell.loop.switch(nonce, fifo.path))
+        self._bash.leftovers.job_marks.add(mark)
+        self._send(lambda nonce: self._bash.loop.switch(nonce, switch.path))
 
-    def _switched(self, fifo: Fifo, frame: TurnReport) -> None:
-        """The shell writes to another pipe from now on: it goes on, and the turn is one whose shell has exited."""
-        self._fifo = None
-        fifo.remove()
-        if frame.status == NO_PIPE:
-            os.close(fifo.reader)
+    def _finish_switch(self, switch: PipeSwitch, report: TurnReport) -> None:
+        """The shell goes on with another pipe; for the caller the command is one whose shell has exited."""
+        self._switch = None
+        if not switch.complete(self._bash, report):
             self._leave()
             return
-        assert self._inner is not None
-        assert self._frame is not None
-        shell = self._shell
-        shell.output, shell.switched = fifo.reader, True
-        shell.forget_last(frame.last)
-        self._apart = True
-        self._inner.rest()
-        self._inner.drain()
-        code, *stages = self._frame.codes
-        self._listener.exited(Ending(pid=shell.pid, code=code, stages=tuple(stages), refused=self._refused, left=True))
+        assert self._attending is not None
+        self._switched = True
+        self._attending.rest()
+        self._attending.drain()
+        self._listener.exited(self._ending(left=True))
 
     def _leave(self) -> None:
-        """End the shell, which cannot go on beside what it has left; its state is written down first."""
-        assert self._frame is not None
-        code = self._frame.codes[0]
+        """Have the shell write its state and exit, because it cannot go on beside what it has left."""
+        assert self._report is not None
+        code = self._report.codes[0]
         self._leaving = True
-        self._say(lambda nonce: self._shell.loop.leave(nonce, code))
+        self._send(lambda nonce: self._bash.loop.leave(nonce, code))
 
-    def _with_facts(self, ending: Ending) -> Ending:
-        """The ending with what the shell said of the script."""
-        frame = self._frame
-        if frame is None or ending.code is None:
-            return ending
-        code, *stages = frame.codes
-        return replace(ending, code=code, stages=tuple(stages), refused=self._refused)
+    # The end.
 
-    def _finish(self, fate: Fate) -> None:
-        self._over = True
-        shell = self._shell
-        if self._inner is not None:
-            stop_listening(self._loop, self._shell.sock)
+    def _finish(self, fate: ShellFate) -> None:
+        self.over = True
+        if self._attending is not None:
+            stop_listening(self._loop, self._bash.sock)
             if fate == "waits":
-                readers = self._inner.leave()
-                if self._apart:
-                    # The old pipe is with what holds it, or nothing does.
-                    for fd in readers:
-                        os.close(fd)
-                elif readers:
-                    shell.output, *rest = readers
-                    if rest:
-                        (shell.side,) = rest
-                # Otherwise the shell has ended right after its answer, which the next turn sees at its socket.
-                self._inner = None
-        if self._fifo is not None:
-            self._fifo.remove()
-            os.close(self._fifo.reader)
-            self._fifo = None
-        self._keeper.turn_over(shell, fate, self._frame)
+                self._take_back(self._attending)
+                self._attending = None
+        if self._switch is not None:
+            self._switch.cancel()
+            self._switch = None
+        self._shell.turn_over(self._bash, self._spec, fate, self._report)
 
-    # What the attending process tells.
+    def _take_back(self, attending: ContainedProcess) -> None:
+        """Take the pipes of a shell that goes on; there are none if it ended right after its report."""
+        readers = attending.leave()
+        if self._switched:
+            # The old pipe is a job's, or nothing holds it.
+            for fd in readers:
+                os.close(fd)
+        elif readers:
+            self._bash.output, *side = readers
+            if side:
+                (self._bash.side,) = side
 
-    def output(self, stream: int, buffer: bytearray, size: int) -> None:
-        self._listener.output(stream, buffer, size)
-
-    def closed(self, stream: int) -> None:
-        self._listener.closed(stream)
-
-    def started(self, pid: int) -> None:
-        self._listener.started(pid)
-
-    def exited(self, ending: Ending) -> None:
-        if not self._over:
+    def shell_exited(self, ending: Ending) -> None:
+        """The runner has reaped the shell, or stopped the command."""
+        if not self.over:
             fate = _fate(ending, leaving=self._leaving)
             if fate == "exit":
-                notes = self._shell.notes()
+                notes = self._bash.notes()
                 stages = notes.stages if self._command.stages else ()
                 ending = replace(ending, refused=tuple(notes.refused), stages=tuple(stages))
             if ending.code is not None:
-                self._keeper.exited(ending.code)
+                self._shell.state.code = ending.code
             self._finish(fate)
-        self._listener.exited(self._with_facts(ending) if self._leaving else ending)
+        if self._leaving and ending.code is not None:
+            script = self._ending()
+            ending = replace(ending, code=script.code, stages=script.stages, refused=script.refused)
+        self._listener.exited(ending)
 
-    def failed(self, error: NacreError) -> None:
-        if not self._over:
+    def shell_failed(self, error: NacreError) -> None:
+        if not self.over:
             self._finish("lost")
         self._listener.failed(error)
 
     # Controls.
 
     def stop(self) -> None:
-        # The shell does not go on then, even if all was over in the same moment.
-        self._apart = False
-        if self._inner is not None:
-            self._inner.stop()
+        # The shell does not go on, even if the command has ended in the same moment.
+        self._switched = False
+        if self._attending is not None:
+            self._attending.stop()
 
     def signal(self, number: int) -> None:
-        if self._inner is not None:
-            self._inner.signal(number)
+        if self._attending is not None:
+            self._attending.signal(number)
 
     async def survivors(self) -> tuple[Survivor, ...]:
-        found = await self._inner.survivors() if self._inner is not None else ()
-        self._left = tuple(self._named(one) for one in found)
-        return self._left
-
-    def _named(self, survivor: Survivor) -> Survivor:
-        """A part of the script that runs in the background by itself shows our text as its own: it is the script's."""
-        if not survivor.argv or not survivor.argv[-1].startswith(self._shell.loop.driver[:DRIVER_SHOWN]):
-            return survivor
-        return replace(survivor, argv=(os.path.basename(self._command.shell), "-c", self._command.script))
+        found = await self._attending.survivors() if self._attending is not None else ()
+        driver = self._bash.loop.driver[:DRIVER_CHARACTERS]
+        self._survivors = tuple(_with_script(one, driver, self._command) for one in found)
+        return self._survivors
 
     def pause(self) -> None:
-        if self._inner is not None:
-            self._inner.pause()
+        if self._attending is not None:
+            self._attending.pause()
 
     async def keep(self, job: NewJob | None, *, adopt: int | None = None) -> None:
-        assert self._inner is not None
-        if self._apart:
-            await self._inner.keep(job, adopt=adopt, apart=True)
+        assert self._attending is not None
+        if self._switched:
+            await self._attending.keep(job, adopt=adopt, apart=True)
             self._finish("waits")
             return
-        if not self._over:
-            # From here on the shell runs this one script: when it finds nobody to tell, it ends with its status.
+        if not self.over:
+            # The shell runs only this script from now on: without a host it ends with the script's status.
             self._finish("kept")
-        await self._inner.keep(job, adopt=adopt)
-
-    @property
-    def over(self) -> bool:
-        return self._over
+        await self._attending.keep(job, adopt=adopt)
 
     def release(self) -> None:
-        if self._apart and not self._over and not self._left:
+        if self._switched and not self.over and not self._survivors:
             # What was left has ended meanwhile.
             self._finish("waits")
-        if not self._over:
+        if not self.over:
             self._finish("stop")
-            if self._inner is None:
-                # Nobody has attended it: its runner hears of the end from here.
-                self._shell.link.close()
-        if self._inner is not None:
-            self._inner.release()
-            self._inner = None
+            if self._attending is None:
+                self._bash.link.close()
+        if self._attending is not None:
+            self._attending.release()
+            self._attending = None
 
 
-def _fate(ending: Ending, *, leaving: bool) -> Fate:
+class _FromRunner:
+    """The listener of the process that attends a turn: the turn hears of the end first."""
+
+    def __init__(self, turn: Turn, listener: Listener) -> None:
+        self.output = listener.output
+        self.closed = listener.closed
+        self.started = listener.started
+        self.exited = turn.shell_exited
+        self.failed = turn.shell_failed
+
+
+def _fate(ending: Ending, *, leaving: bool) -> ShellFate:
     if leaving:
         return "left"
     if ending.why is not None:
-        return "timeout" if ending.why == "timeout" else "stop"
+        return ending.why
     if ending.code is not None:
         return "exit"
     return "signal" if ending.signal is not None else "lost"
 
 
-def _directory_error(command: Command, said: str) -> NacreError:
-    """Why the shell could not go there, of what bash says of it in English."""
-    reason = said.strip().rpartition(": ")[2]
+def _with_script(survivor: Survivor, driver: str, command: Command) -> Survivor:
+    """A background part of the script is a fork of the shell and shows the loop's text; name it by the script."""
+    if not survivor.argv or not survivor.argv[-1].startswith(driver):
+        return survivor
+    return replace(survivor, argv=(os.path.basename(command.shell), "-c", command.script))
+
+
+def _directory_error(command: Command, message: str) -> NacreError:
+    """Why the shell could not enter the directory, from bash's message in English."""
+    reason = message.strip().rpartition(": ")[2]
     number = next((one for one in errno.errorcode if os.strerror(one) == reason), None)
     return start_error("cwd", number, reason or "the shell could not enter it", command)

@@ -1,0 +1,51 @@
+"""Moves a running shell to a new output pipe, so that it can go on beside processes that hold the old one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+
+from nacre.sessions.bash_process import BashProcess
+from nacre.sessions.framing import TurnReport
+from nacre.sessions.shell_loop import NO_PIPE
+
+# A file system in memory: the user's temporary directory may be on one that does not answer.
+_MEMORY = "/dev/shm"
+
+
+class PipeSwitch:
+    """A FIFO in a private directory, which exists until the shell has opened it."""
+
+    def __init__(self) -> None:
+        """Raises OSError if no FIFO can be made."""
+        self._directory = tempfile.mkdtemp(
+            prefix="nacre-", dir=_MEMORY if os.access(_MEMORY, os.W_OK | os.X_OK) else None
+        )
+        self.path = os.path.join(self._directory, "output")
+        try:
+            os.mkfifo(self.path, 0o600)
+            self._reader = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:
+            self._remove_name()
+            raise
+
+    def complete(self, bash: BashProcess, report: TurnReport) -> bool:
+        """Take the shell's report about the switch; False if it could not open the pipe."""
+        if report.status == NO_PIPE:
+            self.cancel()
+            return False
+        self._remove_name()
+        bash.output, bash.switched = self._reader, True
+        bash.leftovers.became_job(report.last)
+        return True
+
+    def cancel(self) -> None:
+        self._remove_name()
+        os.close(self._reader)
+
+    def _remove_name(self) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.path)
+        with contextlib.suppress(FileNotFoundError):
+            os.rmdir(self._directory)
