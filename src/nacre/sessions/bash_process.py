@@ -14,6 +14,7 @@ import select
 import socket
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from nacre import forks
@@ -181,7 +182,7 @@ async def start_bash(command: Command, restoring: tuple[str, ...], deadline: flo
     try:
         # A runner that could not start the shell says why, and may have done so already.
         with contextlib.suppress(OSError):
-            bash.send(lambda nonce: loop.hello(nonce, len(restoring)), *restoring)
+            bash.send(partial(loop.hello, len(restoring)), *restoring)
         async with asyncio.timeout_at(deadline):
             hello = await _first_report(bash, command)
         bash.pid, runner = map(int, hello.last.split())

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from nacre.sessions.checkpoint import action_of
-from nacre.sessions.shell_loop import SAME, SPENT
+from nacre.sessions.shell_loop import NO_DIRECTORY, NO_PIPE, SAME, SPENT
 
 # Bytes that are not a report are dropped beyond this.
 MOST_BYTES = 1 << 20
@@ -21,22 +21,15 @@ _FIELDS = 4
 class TurnReport(NamedTuple):
     """How one turn ended."""
 
-    status: str
-    """The exit code and, if requested, the stage codes; or why the script did not run."""
+    codes: tuple[int, ...]
+    """The exit code and, if requested, the stage codes; empty if the script did not run."""
     last: str
     """The pid of the last background process (`$!`), or the answer to a request of ours."""
     traps: str = ""
     """The EXIT and DEBUG traps that the script left, as bash prints them."""
     cwd: str = ""
-
-    @property
-    def codes(self) -> list[int]:
-        return [int(word) for word in self.status.split() if word.isdigit()]
-
-    @property
-    def spent(self) -> bool:
-        """True if the shell could report only through a child, and cannot go on."""
-        return self.status.startswith(SPENT)
+    problem: str = ""
+    """NO_DIRECTORY or NO_PIPE; SPENT if the shell could report only through a child, and cannot go on."""
 
     def action(self, signal: str) -> str:
         """The action of this trap; empty if there is none."""
@@ -64,7 +57,7 @@ class ReportReader:
             # Most turns report only this.
             code = data[len(edge) : -len(edge) - len(_BRIEF)]
             if code.isdigit():
-                return TurnReport(code.decode("ascii"), SAME)
+                return TurnReport((int(code),), SAME)
         held = self._held + data
         end = held.rfind(b"\0" + edge)
         start = held.find(edge, 0, max(end, 0))
@@ -77,4 +70,7 @@ class ReportReader:
             return None
         status, last, *rest = (part.decode("utf-8", "surrogateescape") for part in fields)
         traps, cwd = [*rest, "", ""][:2]
-        return TurnReport(status, last, traps, cwd.removesuffix("\n"))
+        words = status.split()
+        codes = tuple(int(word) for word in words if word.isdigit())
+        problem = words[0] if words and words[0] in (NO_DIRECTORY, NO_PIPE, SPENT) else ""
+        return TurnReport(codes, last, traps, cwd.removesuffix("\n"), problem)

@@ -32,7 +32,7 @@ class PipeSwitch:
 
     def complete(self, bash: BashProcess, report: TurnReport) -> bool:
         """Take the shell's report about the switch; False if it could not open the pipe."""
-        if report.status == NO_PIPE:
+        if report.problem == NO_PIPE:
             self.cancel()
             return False
         self._remove_name()

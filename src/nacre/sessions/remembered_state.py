@@ -31,18 +31,6 @@ class RememberedState:
         self.notices: list[str] = []
         """What the next result says."""
 
-    @property
-    def known(self) -> Checkpoint | None:
-        """What the shell is known to define."""
-        return self.checkpoint or self.rc
-
-    def take_notices(self) -> str | None:
-        if not self.notices:
-            return None
-        text = "; ".join(self.notices)
-        self.notices.clear()
-        return text
-
     def keep_dump(self, data: bytes) -> None:
         """Take the state that a shell has written."""
         state = read_dump(data)

@@ -80,7 +80,8 @@ class ShellSession:
                 command = replace(command, timeout=max(command.timeout - waited, LEAST_SECONDS))
             if review is not None:
                 command = await review(command)
-            command = self._shell.with_late_rc(command)
+            if self._shell.late_rc is not None:
+                command = self._shell.with_late_rc(command, self._shell.late_rc)
         except BaseException:
             self.pass_on()
             raise
@@ -95,7 +96,9 @@ class ShellSession:
             previous=state.code,
             debug=state.debug,
         )
-        return SessionBackend(self, Turn(self._shell, bash, command, spec), command.timeout, state.take_notices())
+        notice = "; ".join(state.notices) or None
+        state.notices.clear()
+        return SessionBackend(self, Turn(self._shell, bash, command, spec), command.timeout, notice)
 
     def pass_on(self) -> None:
         """Let the next command have its turn."""
@@ -107,7 +110,7 @@ class ShellSession:
 
     def state_for(self, env: Mapping[str, str] | None) -> Checkpoint | None:
         """What the shell is known to define for a command with these variables of its own."""
-        known = self._state.known
+        known = self._state.checkpoint or self._state.rc
         return known if known is None or not env else known.with_variables_of(None, env)
 
     def restoring(self, env: Mapping[str, str]) -> str:

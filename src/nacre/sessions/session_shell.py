@@ -61,7 +61,7 @@ class SessionShell:
         """The environment that the session began with."""
         self._home = state.cwd
         self._with_rc = with_rc
-        self._late_rc: RcReading | None = None
+        self.late_rc: RcReading | None = None
         """The reading of the user's rc, if the shell began without it."""
         self._dumping = False
 
@@ -75,13 +75,10 @@ class SessionShell:
             await self._finish_dump(self.bash, deadline)
         bash = self.bash
         if bash is not None:
-            if bash.turns < _USABLE_TURNS and bash.is_alive() and self._fits(command.env):
+            if bash.turns < _USABLE_TURNS and bash.is_alive() and command.env == self.env:
                 return bash
             self._discard(bash)
         return await self._start(command, deadline)
-
-    def _fits(self, env: Mapping[str, str]) -> bool:
-        return self.env is None or self.env == env
 
     async def _finish_dump(self, bash: BashProcess, deadline: float | None) -> None:
         """Wait for the state that the shell is writing; a shell that takes too long is ended."""
@@ -114,7 +111,7 @@ class SessionShell:
 
     async def _start(self, command: Command, deadline: float | None) -> BashProcess:
         state = self.state
-        if not self._fits(command.env):
+        if self.env is not None and self.env != command.env:
             self._begin_anew(NEW_ENVIRONMENT)
         self.env = command.env
         if state.checkpoint is None and self._with_rc:
@@ -159,7 +156,7 @@ class SessionShell:
     async def _read_rc(self, command: Command) -> None:
         """Take what the user's rc defines, if that is known in time."""
         state = self.state
-        state.rc = self._late_rc = None
+        state.rc = self.late_rc = None
         try:
             rc = await rc_reading(command)
         except UnansweredError as error:
@@ -172,15 +169,14 @@ class SessionShell:
             if rc.problem is not None:
                 state.notices.append(rc.problem)
         else:
-            self._late_rc = rc
+            self.late_rc = rc
             state.notices.append(rc.slow)
 
-    def with_late_rc(self, command: Command) -> Command:
-        """The command, with the rc's definitions before it if the shell began without them and they are known now."""
-        rc = self._late_rc
-        if rc is None or not rc.look():
+    def with_late_rc(self, command: Command, rc: RcReading) -> Command:
+        """The command, with the rc's definitions before it if they are known now."""
+        if not rc.look():
             return command
-        self._late_rc = None
+        self.late_rc = None
         if rc.problem is not None:
             self.state.notices.append(rc.problem)
             return command

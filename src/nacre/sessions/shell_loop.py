@@ -49,6 +49,7 @@ _LINE = "\n"
 _REPAIRED = (
     "\\unset -f builtin;\\enable builtin;for _ in printf pwd umask shopt set declare alias trap;do \\enable $_;done;"
 )
+_NONCE, _SCRIPT = "@nonce@", "@script@"
 _STATUS = f"${{{VARIABLE}[1]}}"
 _CODE = f"${{{VARIABLE}[1]%% *}}"
 
@@ -87,6 +88,8 @@ class ShellLoop:
             f"\\builtin unset -v BASH_EXECUTION_STRING;{VARIABLE}=(0 0);"
             f"\\builtin eval '{closed}{wait * _OUTER}' {saved}"
         )
+        # Most turns are this text, made once.
+        self._plain_turn = self._turn(TurnSpec(_SCRIPT, keeps_state=True), switched=False, nonce=_NONCE)
 
     def _outputs(self, *, switched: bool) -> str:
         """The redirection of a script's output; programs do not get the descriptor of a later pipe."""
@@ -123,8 +126,13 @@ class ShellLoop:
         )
         return f"{brief} >&{self._go}||({_REPAIRED}{spent}) >&{self._go}"
 
-    def turn(self, nonce: str, spec: TurnSpec, *, switched: bool) -> str:
+    def turn(self, spec: TurnSpec, switched: bool, nonce: str) -> str:
         """The line that runs a script and reports its end; with `switched` it writes to the pipe of a `switch`."""
+        if not switched and spec == TurnSpec(spec.script, keeps_state=True):
+            return self._plain_turn.replace(_NONCE, nonce).replace(quoted(_SCRIPT), quoted(spec.script))
+        return self._turn(spec, switched, nonce)
+
+    def _turn(self, spec: TurnSpec, switched: bool, nonce: str) -> str:
         text = self._before(spec) + self._run(spec, switched=switched) + self._take_status(spec)
         after = ""
         if spec.back is not None:
@@ -198,7 +206,7 @@ class ShellLoop:
         """The script's own part of the EXIT trap that it left; empty if there is none."""
         return self._exit_saver.own_action(action)
 
-    def exit_trap(self, nonce: str, action: str, code: int, *, switched: bool) -> str:
+    def exit_trap(self, action: str, code: int, switched: bool, nonce: str) -> str:
         """Run the EXIT trap that a script has left, as at the end of `bash -c`."""
         return (
             f"\\builtin unset -v {VARIABLE};\\builtin trap - EXIT;"
@@ -206,7 +214,7 @@ class ShellLoop:
             f"{VARIABLE}=(0 {code});{self._report(nonce)}"
         )
 
-    def switch(self, nonce: str, fifo: str) -> str:
+    def switch(self, fifo: str, nonce: str) -> str:
         """Open another pipe for the output of later scripts, in the place of the last one."""
         # For reading too, so that the opening does not wait. Only a pipe: an open would create a missing file.
         opened = f"[[ -p {quoted(fifo)} ]]&&\\command exec {self._later}<>{quoted(fifo)}"
@@ -216,7 +224,7 @@ class ShellLoop:
         )
         return f"{VARIABLE}=(0 0);if {opened};then {done};else {failed};fi"
 
-    def hello(self, nonce: str, texts: int) -> str:
+    def hello(self, texts: int, nonce: str) -> str:
         """Evaluate so many texts after this one, which restore a state, and report the pids of shell and runner."""
         first = len(self.rounds(0)) + 1
         restore = "".join(f'\\builtin eval "${{{VARIABLE}[{first + at}]}}";' for at in range(texts))
@@ -227,7 +235,7 @@ class ShellLoop:
         """Write the state into the script file, after the script, and report that."""
         return f"{VARIABLE}=(0 0);\\builtin trap - EXIT;{{ {DUMP}}} 2>&- >&{self._script};{self._brief_report(nonce)}"
 
-    def leave(self, nonce: str, code: int) -> str:
+    def leave(self, code: int, nonce: str) -> str:
         """Write the state, report that, and exit with the status of the turn before."""
         return f"{self.dump(nonce)};\\builtin exit {code}"
 

@@ -12,6 +12,7 @@ import errno
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from nacre.backend import SIDE, Ending, Listener, PipesOnly, Survivor
 from nacre.backends.contained_process import ContainedProcess
@@ -25,7 +26,7 @@ from nacre.sessions.framing import TurnReport
 from nacre.sessions.lost_shell import ShellFate
 from nacre.sessions.pipe_switch import PipeSwitch
 from nacre.sessions.session_shell import SessionShell
-from nacre.sessions.shell_loop import NO_DIRECTORY
+from nacre.sessions.shell_loop import NO_DIRECTORY, SPENT
 from nacre.sessions.turn_spec import TurnSpec
 
 # Retries before a shell moves away from leftover processes; many exit within milliseconds, as `>(tee log)` does.
@@ -62,7 +63,7 @@ class Turn(PipesOnly):
         """Start the script; a short one has ended when this returns."""
         self._listener = listener
         bash = self._bash
-        self._send(lambda nonce: bash.loop.turn(nonce, self._spec, switched=bash.switched))
+        self._send(partial(bash.loop.turn, self._spec, bash.switched))
         if can_block_briefly(self._loop) and bash.wait(INLINE_MILLISECONDS):
             self._read_report()
         if not self.over:
@@ -103,14 +104,19 @@ class Turn(PipesOnly):
             self._finish_switch(self._switch, report)
         elif self._report is not None:
             # The EXIT trap has run: the status stays the script's.
-            self._script_ended(report._replace(status=self._report.status))
-        elif (action := self._bash.loop.own_exit_action(report.action("EXIT"))) and not report.spent:
+            self._script_ended(report._replace(codes=self._report.codes))
+        elif report.traps and report.codes and report.problem != SPENT and self._runs_exit_trap(report):
             self._report = report
-            code = report.codes[0] if report.codes else 0
-            bash = self._bash
-            self._send(lambda nonce: bash.loop.exit_trap(nonce, action, code, switched=bash.switched))
         else:
             self._script_ended(report)
+
+    def _runs_exit_trap(self, report: TurnReport) -> bool:
+        """Run the EXIT trap that the script left, as at the end of `bash -c`; False if it left none."""
+        bash = self._bash
+        action = bash.loop.own_exit_action(report.action("EXIT"))
+        if action:
+            self._send(partial(bash.loop.exit_trap, action, report.codes[0], bash.switched))
+        return bool(action)
 
     def _script_ended(self, report: TurnReport) -> None:
         """The script is at its end, and all of its foreground output is in the pipe."""
@@ -124,16 +130,17 @@ class Turn(PipesOnly):
             read_now(bash.output, 1, self._listener)
             if command.side:
                 read_now(bash.side, SIDE, self._listener)
-        if report.status == NO_DIRECTORY:
+        if report.problem == NO_DIRECTORY:
             self._finish("waits")
             self._listener.failed(_directory_error(command, report.last))
         elif not report.codes:
             self._end("lost", Ending(pid=bash.pid, lost="its shell told no exit code"))
         else:
-            if report.spent and not self._spec.keeps_state and not self._retries:
+            spent = report.problem == SPENT
+            if spent and not self._spec.keeps_state and not self._retries:
                 self._shell.keep_dump(bash)
             if bash.leftovers.none(report.last):
-                self._end("spent" if report.spent else "waits", self._ending())
+                self._end("spent" if spent else "waits", self._ending())
             else:
                 self._handle_leftovers(report)
 
@@ -179,7 +186,7 @@ class Turn(PipesOnly):
             self._leave()
             return
         self._bash.leftovers.job_marks.add(mark)
-        self._send(lambda nonce: self._bash.loop.switch(nonce, switch.path))
+        self._send(partial(self._bash.loop.switch, switch.path))
 
     def _finish_switch(self, switch: PipeSwitch, report: TurnReport) -> None:
         """The shell goes on with another pipe; for the caller the command is one whose shell has exited."""
@@ -196,9 +203,8 @@ class Turn(PipesOnly):
     def _leave(self) -> None:
         """Have the shell write its state and exit, because it cannot go on beside what it has left."""
         assert self._report is not None
-        code = self._report.codes[0]
         self._leaving = True
-        self._send(lambda nonce: self._bash.loop.leave(nonce, code))
+        self._send(partial(self._bash.loop.leave, self._report.codes[0]))
 
     # The end.
 
