@@ -15,7 +15,7 @@ import pytest
 
 import nacre
 from nacre.request import ShellRequest
-from nacre.settings import SessionSettings, ShellSettings
+from nacre.settings import ShellSettings
 from nacre.warden import children
 
 PLAIN = ShellSettings(snapshot=False)
@@ -358,28 +358,6 @@ async def test_a_shell_is_renewed_before_its_loop_ends(tmp_path: Path) -> None:
         assert after.text.startswith("kept\n")
         assert after.text != f"kept\n{first}"
         assert after.notices == ()
-
-
-async def test_few_sessions_keep_a_shell(tmp_path: Path) -> None:
-    settings = nacre.Settings(shell=PLAIN, sessions=SessionSettings(most=2))
-    shells = [nacre.Session(cwd=tmp_path, settings=settings) for _ in range(4)]
-    pids = []
-    for number, shell in enumerate(shells):
-        pids.append(int((await shell.run(f"x={number}; echo $$")).text))
-    await gone(pids[0])
-    assert is_alive(pids[-1])
-    assert [(await shell.run("echo $x")).text for shell in shells] == ["0\n", "1\n", "2\n", "3\n"]
-    for shell in shells:
-        await shell.aclose()
-
-
-async def test_an_idle_session_has_no_shell(tmp_path: Path) -> None:
-    settings = nacre.Settings(shell=PLAIN, sessions=SessionSettings(idle_seconds=0.05))
-    async with nacre.Session(cwd=tmp_path, settings=settings) as shell:
-        pid = int((await shell.run("x=kept; echo $$")).text)
-        await gone(pid)
-        after = await shell.run("echo $x")
-        assert (after.text, after.notices) == ("kept\n", ())
 
 
 async def test_the_end_of_a_session_is_the_end_of_its_shell(tmp_path: Path) -> None:
