@@ -15,7 +15,6 @@ import socket
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from nacre import forks
 from nacre.backends.pipes import stop_listening
@@ -94,25 +93,14 @@ class BashProcess:
 
     async def next_report(self) -> TurnReport:
         """Wait for the report of the last turn; raises EOFError if the shell is gone."""
-        if (report := self.report()) is not None:
-            return report
         loop = asyncio.get_running_loop()
-        done: asyncio.Future[TurnReport] = loop.create_future()
-
-        def read() -> None:
-            try:
-                report = self.report()
-            except EOFError as error:
-                if not done.done():
-                    done.set_exception(error)
-                stop_listening(loop, self.sock)
-            else:
-                if report is not None and not done.done():
-                    done.set_result(report)
-
-        loop.add_reader(self.sock.fileno(), read)
+        said = asyncio.Event()
+        loop.add_reader(self.sock.fileno(), said.set)
         try:
-            return await done
+            while (report := self.report()) is None:
+                said.clear()
+                await said.wait()
+            return report
         finally:
             stop_listening(loop, self.sock)
 
@@ -197,43 +185,45 @@ async def start_bash(command: Command, restoring: tuple[str, ...], deadline: flo
 async def _first_report(bash: BashProcess, command: Command) -> TurnReport:
     """The shell's first report; raises the reason that its runner gives if there is none."""
     loop = asyncio.get_running_loop()
-    failure: asyncio.Future[NacreError] = loop.create_future()
-    sock, frames = bash.link.sock, protocol.FrameReader()
-
-    def read() -> None:
-        error: NacreError | None = None
-        try:
-            data = sock.recv(protocol.RECEIVE_BYTES)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if not data and warden.ever_ready():
-            error = StartError("the runner of the session's shell was killed")
-        elif not data:
-            error = BackendUnavailableError("the warden could not start")
-        for message in frames.events(data):
-            if message["event"] == "failed":
-                error = start_error(message["step"], message["errno"], message["reason"], command)
-            elif message["event"] in ("exited", "bye"):
-                error = StartError("the shell of the session ended while it was started")
-        if error is not None and not failure.done():
-            stop_listening(loop, sock)
-            failure.set_result(error)
-
-    loop.add_reader(sock.fileno(), read)
-    answer: asyncio.Future[TurnReport] = asyncio.ensure_future(bash.next_report())
-    waiting: list[asyncio.Future[Any]] = [answer, failure]
+    said = asyncio.Event()
+    runner, frames = bash.link.sock, protocol.FrameReader()
+    loop.add_reader(runner.fileno(), said.set)
+    loop.add_reader(bash.sock.fileno(), said.set)
     try:
-        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-        if answer.done() and answer.exception() is None:
-            warden.reap_intermediate()
-            return answer.result()
-        # The end of the shell is seen here a moment before its runner says why.
-        raise await failure
+        while True:
+            try:
+                report = bash.report()
+            except EOFError:
+                # Its runner says why in a moment.
+                stop_listening(loop, bash.sock)
+                report = None
+            if report is not None:
+                warden.reap_intermediate()
+                return report
+            if (error := _runner_error(runner, frames, command)) is not None:
+                raise error
+            said.clear()
+            await said.wait()
     finally:
-        stop_listening(loop, sock)
-        answer.cancel()
-        await asyncio.wait([answer])
-        if not answer.cancelled():
-            answer.exception()
+        stop_listening(loop, runner)
+        stop_listening(loop, bash.sock)
+
+
+def _runner_error(sock: socket.socket, frames: protocol.FrameReader, command: Command) -> NacreError | None:
+    """Why the runner has no shell for us, if it has said so or is gone."""
+    try:
+        data = sock.recv(protocol.RECEIVE_BYTES)
+    except BlockingIOError:
+        return None
+    except OSError:
+        data = b""
+    if not data and warden.ever_ready():
+        return StartError("the runner of the session's shell was killed")
+    if not data:
+        return BackendUnavailableError("the warden could not start")
+    for message in frames.events(data):
+        if message["event"] == "failed":
+            return start_error(message["step"], message["errno"], message["reason"], command)
+        if message["event"] in ("exited", "bye"):
+            return StartError("the shell of the session ended while it was started")
+    return None
