@@ -23,22 +23,22 @@ VARIABLE = f"__nacre_{secrets.token_hex(4)}"
 # A larger state is not kept whole: see `exports`.
 MOST_BYTES = 4 * 1024 * 1024
 
-_SECTIONS = ("directory", "umask", "shopt", "options", "arguments", "functions", "names", "aliases", "traps")
-_WHOLE = "whole"
-# Prints the sections, separated by NULs, without a fork. The variables come last: bash needs time in the square of
-# their number to list them, and the sections before them can be used without them.
-DUMP = (
-    "\\builtin pwd;\\builtin printf '\\0';"
-    "\\builtin umask -p;\\builtin printf '\\0';"
-    "\\builtin shopt -p;\\builtin printf '\\0';"
-    "\\builtin set +o;\\builtin printf '\\0';"
-    "[[ $# = 0 ]]||\\builtin printf '%q ' \"$@\";\\builtin printf '\\0';"
-    "\\builtin declare -f;\\builtin printf '\\0';"
-    "\\builtin declare -F;\\builtin printf '\\0';"
-    "\\builtin alias -p;\\builtin printf '\\0';"
-    "\\builtin trap -p;\\builtin printf '\\0';"
-    f"\\builtin declare -p;\\builtin printf '\\0{_WHOLE}';"
+# Each prints one section, without a fork. The variables come after these: bash needs time in the square of their number
+# to list them, and the sections before them can be used without them.
+_SECTIONS = (
+    "\\builtin pwd",
+    "\\builtin umask -p",
+    "\\builtin shopt -p",
+    "\\builtin set +o",
+    "[[ $# = 0 ]]||\\builtin printf '%q ' \"$@\"",
+    "\\builtin declare -f",
+    "\\builtin declare -F",
+    "\\builtin alias -p",
+    "\\builtin trap -p",
 )
+_WHOLE = "whole"
+DUMP = "".join(f"{section};\\builtin printf '\\0';" for section in (*_SECTIONS, "\\builtin declare -p"))
+DUMP += f"\\builtin printf {_WHOLE};"
 
 _QUOTED = r"""\$?"(?:[^"\\]|\\.)*+"|\$?'(?:[^'\\]|\\.)*+'"""
 _VARIABLE = re.compile(

@@ -182,7 +182,7 @@ class RcReading:
         """Stop listening for the result; the shell goes on to its end."""
         with self._lock:
             if self._link is not None:
-                self._end("nobody waited for it")
+                self._end("the program did not wait for it")
 
     @property
     def slow(self) -> str:
