@@ -42,7 +42,7 @@ from nacre.series import run_series
 from nacre.settings import Settings
 
 if TYPE_CHECKING:
-    from nacre.backends.client_terminal import ClientTerminals
+    from nacre.backends.client_terminal import TerminalClient
     from nacre.sessions.session import ShellSession
 
 WATCHED = "not in the client's terminal: what its rm removes is only known while it runs, and is looked at then"
@@ -88,7 +88,7 @@ class Tool:
         session: str | Literal[False] | None = None,
         skills: Collection[str | os.PathLike[str]] = (),
         schemes: Mapping[str, Resolver] | None = None,
-        terminal: ClientTerminals | None = None,
+        terminal: TerminalClient | None = None,
     ) -> None:
         """Make a tool of a contract.
 
@@ -316,13 +316,13 @@ class Tool:
         # A state that only the few commands share which cannot run in the client's terminal would confuse.
         return self._terminal is None and engine.backend_for(profile).keeps
 
-    def _terminal_for(self, request: ShellRequest) -> ClientTerminals | None:
+    def _terminal_for(self, request: ShellRequest) -> TerminalClient | None:
         """The client's terminals, if they can do what is asked for: run it to its end, without a terminal of ours."""
         suited = request.mode == "foreground" and request.until is None and not request.terminal
         return self._terminal if suited else None
 
     async def _run_in(
-        self, terminal: ClientTerminals, request: ShellRequest, profile: Profile, live: LiveTail | None
+        self, terminal: TerminalClient, request: ShellRequest, profile: Profile, live: LiveTail | None
     ) -> ShellResult:
         from nacre.backends.client_terminal import ClientTerminalBackend
 

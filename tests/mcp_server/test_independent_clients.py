@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mcp_server.test_approval import RULE
+from mcp_server.test_elicitation import RULE
 from mcp_server.test_endings import address, process
 
 ROOT = Path(__file__).resolve().parents[2]

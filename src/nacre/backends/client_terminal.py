@@ -52,7 +52,7 @@ class TerminalExit:
     signal: str | None = None
 
 
-class ClientTerminals(Protocol):
+class TerminalClient(Protocol):
     """The terminals of one client. What the client refuses or does not answer is raised as a BackendError."""
 
     async def create(self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], output_bytes: int) -> str:
@@ -77,7 +77,7 @@ class ClientTerminalBackend:
 
     def __init__(
         self,
-        terminals: ClientTerminals,
+        terminals: TerminalClient,
         environ: Mapping[str, str],
         *,
         placed: Callable[[str], None] | None = None,
@@ -119,7 +119,7 @@ class ClientTerminalBackend:
         return self._terminals.create(argv, cwd=command.cwd, env=added, output_bytes=OUTPUT_BYTES)
 
     @property
-    def terminals(self) -> ClientTerminals:
+    def terminals(self) -> TerminalClient:
         return self._terminals
 
 

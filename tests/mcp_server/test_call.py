@@ -14,7 +14,7 @@ from mcp import Client, MCPError
 
 from mcp_server.conftest import ERAS, Connect, is_alive, over_stdio, until
 from mcp_server.test_resources import check_the_pages_of_a_linked_output_are_all_of_it
-from mcp_server.test_sessions import check_a_connection_keeps_its_directory_and_variables
+from mcp_server.test_toolbox import check_a_connection_keeps_its_directory_and_variables
 
 Check = Callable[[Client, Path], Awaitable[None]]
 
