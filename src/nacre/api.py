@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 from nacre import config
 from nacre.engine.capture import NO_OBSERVERS, Observers, Passthrough
 from nacre.engine.engine import Engine, from_environment
-from nacre.engine.execute import run_to_end
+from nacre.engine.execute import execute
 from nacre.environment.process_env import environment
 from nacre.errors import BackendUnavailableError
 from nacre.output.decode import CHARACTER_BYTES
@@ -99,7 +99,7 @@ async def run_with(
         planned = await planner.review(planner.plan(request, profile, cwd=directory), profile)
         if env is None and planner.decides_alone and not notices.notices:
             planner.remember(key, planned)
-    result = await run_to_end(engine, planned, profile, observers=observers)
+    result = await execute(engine, planned, profile, observers=observers)
     if notices.notices:
         notices.told(_STATELESS)
     return result
@@ -216,7 +216,7 @@ class Session:
                 planner.remember(key, planned)
         else:
             planned = self._plan(engine, command, timeout, session.cwd, cwd, env)
-        result = await run_to_end(engine, planned, _SESSION_PROFILE, session=session)
+        result = await execute(engine, planned, _SESSION_PROFILE, session=session)
         engine.notices.told(self._key)
         return result
 
@@ -230,7 +230,7 @@ class Session:
         engine, session = self._enter()
         planned = engine.planner.plan(engine.notices.add(request, self._key), _SESSION_PROFILE, cwd=session.cwd)
         observers = Observers(passthrough=passthrough)
-        result = await run_to_end(engine, planned, _SESSION_PROFILE, observers=observers, session=session)
+        result = await execute(engine, planned, _SESSION_PROFILE, observers=observers, session=session)
         engine.notices.told(self._key)
         return result
 

@@ -134,7 +134,6 @@ class PipesOnly:
         raise BackendError("the command has no terminal, so it has no size")
 
 
-def refuse_terminal(command: Command) -> None:
-    """Raise StartError for a command that needs a terminal; called by a backend that has none."""
-    if command.terminal is not None:
-        raise StartError("commands cannot be given a terminal here; run it without one")
+def no_terminal() -> StartError:
+    """Why a backend without terminals does not start a command that wants one."""
+    return StartError("commands cannot be given a terminal here; run it without one")

@@ -87,8 +87,9 @@ def _left_aside(path: str, error: ConfigError) -> str:
 
 def file_stamps(environ: Mapping[str, str], cwd: str) -> tuple[object, ...]:
     """Return values that differ after a settings file was changed, created or deleted; cheap to compute."""
-    stamps = [(path, stamp_of(path)) for path in _candidates(environ, cwd)]
-    return tuple(None if one[1] is None else one for one in stamps)
+    user, project = _candidates(environ, cwd)
+    first, second = stamp_of(user), stamp_of(project)
+    return None if first is None else (user, first), None if second is None else (project, second)
 
 
 def state_dir(environ: Mapping[str, str]) -> str:

@@ -81,7 +81,8 @@ def read_regular_text(path: str, *, most_bytes: int = MOST_FILE_BYTES) -> str:
 
 def stamp_of(path: str) -> object:
     """What tells whether a file has changed, cheap to ask; None where there is none that this user could see."""
-    if is_far(path):
+    # Most systems have no such file system, and then no path is taken apart.
+    if _far_mounts() and is_far(path):
         try:
             found = _look(path)
         except ConfigError as error:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from nacre.contracts.contract import Series
 from nacre.engine.capture import Observers
 from nacre.engine.engine import Engine
-from nacre.engine.execute import run_to_end
+from nacre.engine.execute import execute
 from nacre.engine.live import LiveTail
 from nacre.errors import NacreError
 from nacre.result import ShellResult, TimedOut
@@ -32,7 +32,7 @@ async def run_series(
         request = engine.notices.add(replace(request, timeout=left), key)
         try:
             planned = engine.planner.plan(request, series.profile, cwd=cwd)
-            result = await run_to_end(engine, planned, series.profile, observers=Observers(live=live))
+            result = await execute(engine, planned, series.profile, observers=Observers(live=live))
         except NacreError as error:
             results.append(error)
         else:

@@ -23,8 +23,9 @@ from nacre.engine.background import start_in_background
 from nacre.engine.call_log import hide_in
 from nacre.engine.capture import Observers
 from nacre.engine.engine import Engine, from_environment
-from nacre.engine.execute import execute, run_to_end
+from nacre.engine.execute import execute
 from nacre.engine.live import INTERVAL_SECONDS, LiveTail
+from nacre.engine.planner import PlanKey
 from nacre.engine.wait import WaitPolicy
 from nacre.environment.process_env import environment
 from nacre.errors import InvalidRequestError, NacreError, shown
@@ -34,6 +35,7 @@ from nacre.jobs.ownership import hears, named_session, own_session, project_of
 from nacre.jobs.status import details_of, status_of
 from nacre.output.redaction.redactor import Redactor
 from nacre.planning.normalise import normalise
+from nacre.planning.plan import Plan
 from nacre.planning.urls import Resolver, UrlRouter
 from nacre.profile import Background, Profile
 from nacre.request import Owner, ShellRequest
@@ -124,6 +126,8 @@ class Tool:
         """The tool whose shell this one uses."""
         self._ending: weakref.finalize[..., Tool] | None = None
         self._router: UrlRouter | None = None
+        self._shell: ShellSession | None = None
+        """The session of its last call."""
 
     def sharing(self, *, tools: Collection[str] = ()) -> Tool:
         """Another tool of the same contract in the same shell, for a caller who has other tools beside it."""
@@ -157,7 +161,7 @@ class Tool:
         if self._ending is not None:
             self._ending()
             self._ending = None
-        self._engine = None
+        self._engine = self._shell = None
 
     @property
     def cwd(self) -> str:
@@ -230,11 +234,17 @@ class Tool:
                 return series.present(
                     await run_series(self.engine, series, cwd=self.cwd, key=self._session_key, live=live)
                 )
-            request = contract.decode(arguments)
-            if request.mode == "restart":
-                return self._restart()
-            result = await self._execute(contract, self.engine.notices.add(request, self._session_key), live)
-            self.engine.notices.told(self._session_key)
+            engine, profile = self.engine, contract.profile
+            key = self._plan_key(engine, profile, arguments)
+            planned = None if key is None else engine.planner.known.get(key)
+            if planned is None:
+                request = contract.decode(arguments)
+                if request.mode == "restart":
+                    return self._restart()
+                result = await self._execute(contract, engine.notices.add(request, self._session_key), live, key)
+                engine.notices.told(self._session_key)
+            else:
+                result = await self._run(engine, planned, profile, live, self._shell)
             return contract.present(result)
         except NacreError as error:
             self._log_refusal(arguments, error)
@@ -274,8 +284,29 @@ class Tool:
             session.restart()
         return Reply(text="The shell was restarted: directory and variables start anew.", is_error=False)
 
+    def _plan_key(self, engine: Engine, profile: Profile, arguments: object) -> PlanKey | None:
+        """Everything that the plan of a plain call depends on; None for a call that is decoded and planned each time.
+
+        Most calls are a command alone in a shell that waits, and agents repeat commands.
+        """
+        shell = self._shell
+        if shell is None or not shell.alive or type(arguments) is not dict or len(arguments) != 1:
+            return None
+        command = arguments.get("command")
+        # A URL leads elsewhere from one call to the next, and so may an interceptor's rules.
+        if type(command) is not str or "://" in command or engine.settings.policy.interceptor or engine.notices.notices:
+            return None
+        here = self._cwd if self._cwd is not None else config.working_directory()
+        return profile, command, self._session_key, here, shell.cwd, engine.planner.environment.generation
+
+    async def _run(
+        self, engine: Engine, planned: Plan, profile: Profile, live: LiveTail | None, session: ShellSession | None
+    ) -> ShellResult | Background:
+        policy = _policy(planned.request, engine.settings) if profile.moves_to_background else None
+        return await execute(engine, planned, profile, policy=policy, observers=Observers(live=live), session=session)
+
     async def _execute(
-        self, contract: Contract, request: ShellRequest, live: LiveTail | None
+        self, contract: Contract, request: ShellRequest, live: LiveTail | None, key: PlanKey | None
     ) -> ShellResult | Background:
         profile = contract.profile
         engine = self.engine
@@ -292,9 +323,10 @@ class Tool:
             if not engine.planner.watches(request.command, profile):
                 return await self._run_in(terminal, request, profile, live)
             request = replace(request, notices=(*request.notices, WATCHED))
-        policy = _policy(request, engine.settings) if profile.moves_to_background else None
         planned = engine.planner.plan(request, profile, cwd=self.cwd)
-        return await execute(engine, planned, profile, policy=policy, observers=Observers(live=live), session=session)
+        if key is not None:
+            engine.planner.remember(key, planned)
+        return await self._run(engine, planned, profile, live, session)
 
     def _shell_session(self, engine: Engine, profile: Profile) -> ShellSession | None:
         """The persistent shell, where the contract has one, it is wanted, and it can be had."""
@@ -304,10 +336,10 @@ class Tool:
             # A tool that is forgotten without a word takes its shell along.
             self._ending = weakref.finalize(self, engine.end_session, self._session_key)
             self._ending.atexit = False
-        session = engine.session(self._session_key, cwd=self.cwd, with_rc=profile.sources_rc)
-        if not session.alive:
+        self._shell = engine.session(self._session_key, cwd=self.cwd, with_rc=profile.sources_rc)
+        if not self._shell.alive:
             engine.read_rc_early(profile)
-        return session
+        return self._shell
 
     def _persists(self, engine: Engine, profile: Profile) -> bool:
         """Whether its commands share a shell: the contract has that, it is wanted, and it can be had."""
@@ -330,7 +362,7 @@ class Tool:
         backend = ClientTerminalBackend(terminal, environment().values, placed=place)
         planned = self.engine.planner.plan(request, profile, cwd=self.cwd)
         observers = Observers(live=live)
-        result = await run_to_end(self.engine, planned, profile, observers=observers, backend=backend)
+        result = await execute(self.engine, planned, profile, observers=observers, backend=backend)
         return replace(result, terminal_id=backend.terminal_id)
 
     async def notices(self, *, program: bool = False) -> AsyncGenerator[Notice, None]:
@@ -394,19 +426,16 @@ def _redacted(reply: Reply, redactor: Redactor) -> Reply:
 
 def _policy(request: ShellRequest, settings: Settings) -> WaitPolicy | None:
     """How long the call waits for a command that may become a job; None waits to the end."""
-    window = _window(request, settings)
-    return None if window is None and request.until is None else WaitPolicy(window, request.until)
-
-
-def _window(request: ShellRequest, settings: Settings) -> float | None:
-    """Seconds until a command that goes on becomes a job; None when it is waited for."""
-    threshold = settings.jobs.auto_background_seconds
-    if not settings.jobs.async_enabled or threshold <= 0:
-        return None
+    window: float | None = settings.jobs.auto_background_seconds
+    assert window is not None
     assert request.timeout is not None
-    if not settings.jobs.background_before_timeout:
+    if not settings.jobs.async_enabled or window <= 0:
+        window = None
+    elif settings.jobs.background_before_timeout:
+        window = min(window, request.timeout - 1.0)
+        # A command that may live for a second only is not worth moving.
+        window = window if window > 0 else None
+    elif request.timeout <= window:
         # The caller of a short timeout asked for the end of the command, not for a job.
-        return threshold if request.timeout > threshold else None
-    window = min(threshold, request.timeout - 1.0)
-    # A command that may live for a second only is not worth moving.
-    return window if window > 0 else None
+        window = None
+    return None if window is None and request.until is None else WaitPolicy(window, request.until)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from nacre.backend import Backend, Listener, Process
-from nacre.backends.inline_wait import Ended, enter_call, leave_call
+from nacre.backends.inline_wait import Ended, use_of
 from nacre.command import Command, NewJob
 
 
@@ -29,12 +29,11 @@ class Attended(Counting):
 
     def start(self, command: Command, listener: Listener, *, job: NewJob | None = None) -> Process:
         loop = asyncio.get_running_loop()
-        for _ in range(2):
-            enter_call(loop)
+        use = use_of(loop)
+        use.calls += 2
         try:
             process = super().start(command, listener, job=job)
         finally:
-            for _ in range(2):
-                leave_call(loop)
+            use.calls -= 2
         assert not self.inline
         return process

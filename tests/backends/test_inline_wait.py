@@ -16,9 +16,9 @@ import nacre
 from nacre.backend import Backend, Ending
 from nacre.backends.contained import ContainedBackend
 from nacre.backends.direct import DirectBackend
-from nacre.backends.inline_wait import can_block_briefly, enter_call, leave_call, read_whole
+from nacre.backends.inline_wait import can_block_briefly, tell_whole, use_of
 from nacre.command import Command
-from nacre.engine.run import Run
+from nacre.engine.run import EndWatch, Run
 from nacre.settings import ExecutionSettings, Settings
 from nacre.testing.backend_contract import Collected
 from nacre.warden.spare_shell import wait_status
@@ -120,27 +120,25 @@ async def test_what_leaves_something_is_not_plain(place: str, script: str) -> No
 
 async def test_nothing_waits_inline_beside_another_call() -> None:
     loop = asyncio.get_running_loop()
+    use = use_of(loop)
+    use.calls += 1
     assert can_block_briefly(loop)
-    assert enter_call(loop)
-    assert can_block_briefly(loop)
-    assert not enter_call(loop)
+    use.calls += 1
     assert not can_block_briefly(loop)
-    leave_call(loop)
-    assert can_block_briefly(loop)
-    leave_call(loop)
+    use.calls -= 2
 
 
 async def test_nothing_waits_inline_beside_a_command_that_is_attended() -> None:
     loop = asyncio.get_running_loop()
     backend = Counting(ContainedBackend())
     attended = Run.start(backend, _command("sleep 1000"), Collected())
-    enter_call(loop)
+    use_of(loop).calls += 1
     try:
         ending, _ = await _run(backend, _command("true"))
         assert (backend.inline, ending.code) == (0, 0)
         await attended.end()
     finally:
-        leave_call(loop)
+        use_of(loop).calls -= 1
         attended.release()
 
 
@@ -163,7 +161,7 @@ async def test_others_have_their_turn_while_short_commands_follow_each_other(con
             turns += 1
 
     task = asyncio.create_task(other())
-    for _ in range(4):
+    for _ in range(5):
         await nacre.run("true", settings=settings)
     task.cancel()
     assert turns >= 3
@@ -181,7 +179,7 @@ async def test_others_have_their_turn_during_a_session_too() -> None:
     async with nacre.Session() as session:
         await session.run("x=1")
         task = asyncio.create_task(other())
-        for _ in range(4):
+        for _ in range(5):
             await session.run("true")
         task.cancel()
     assert turns >= 3
@@ -200,14 +198,16 @@ async def test_a_view_that_cuts_keeps_the_rest_in_an_artifact() -> None:
     assert Path(result.output.artifact.path).stat().st_size == len("".join(f"{n}\n" for n in range(1, 12001)))
 
 
-def test_what_nobody_holds_any_more_is_read_whole() -> None:
+async def test_a_pipe_is_whole_once_no_process_holds_its_other_end() -> None:
     reader, writer = os.pipe()
     os.set_blocking(reader, False)
+    watch = EndWatch(_command("true"), sink := Collected(), asyncio.get_running_loop())
     os.write(writer, b"some")
-    assert read_whole(reader) == (b"some", False)
+    assert not tell_whole(watch, [reader])
     os.write(writer, b"more")
     os.close(writer)
-    assert read_whole(reader) == (b"more", True)
+    assert tell_whole(watch, [reader])
+    assert sink.streams[1] == b"somemore"
     os.close(reader)
 
 

@@ -16,7 +16,7 @@ from nacre.artifacts.store import ArtifactStore
 from nacre.contracts.basic import LIMIT_BYTES, SUFFIX, Basic
 from nacre.contracts.contract import Reply
 from nacre.engine import engine
-from nacre.engine.execute import run_to_end
+from nacre.engine.execute import execute
 from nacre.request import ShellRequest
 from nacre.tool import Tool
 
@@ -35,7 +35,7 @@ async def call_with_limit(command: str, seconds: float) -> Reply:
     request = ShellRequest(command=command, timeout=seconds)
     here = engine.from_environment()
     planned = here.planner.plan(request, contract.profile, cwd=os.getcwd())
-    return contract.present(await run_to_end(here, planned, contract.profile))
+    return contract.present(await execute(here, planned, contract.profile))
 
 
 def logged(home: Path) -> list[dict[str, Any]]:

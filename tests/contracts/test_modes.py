@@ -18,7 +18,7 @@ from nacre.contracts.contract import Reply
 from nacre.contracts.modes import LIMIT_BYTES, SNIP_BYTES, Modes, view
 from nacre.engine import engine
 from nacre.engine.background import start_in_background
-from nacre.engine.execute import run_to_end
+from nacre.engine.execute import execute
 from nacre.jobs.table import JobTable
 from nacre.output.captured import Captured
 from nacre.output.window import Window
@@ -46,7 +46,7 @@ async def call_with_limit(command: str, seconds: float) -> Reply:
     request = ShellRequest(command=command, timeout=seconds)
     here = engine.from_environment()
     planned = here.planner.plan(request, contract.profile, cwd=os.getcwd())
-    return contract.present(await run_to_end(here, planned, contract.profile))
+    return contract.present(await execute(here, planned, contract.profile))
 
 
 async def start(command: str, **options: Any) -> tuple[int, Path, Reply]:

@@ -14,7 +14,7 @@ import pytest
 from workbench import Workbench, details, gone, layout, quick, timeless, until
 
 from nacre.backends.contained import ContainedBackend
-from nacre.backends.inline_wait import enter_call, leave_call
+from nacre.backends.inline_wait import use_of
 from nacre.command import Command, NewJob
 from nacre.engine.run import Run, Sink
 from nacre.jobs.job import Job
@@ -205,14 +205,12 @@ def new_job(bench: Workbench) -> NewJob:
 
 def attended(script: str, bench: Workbench, sink: Sink) -> Run:
     """Start a command beside others, so that its end is not waited for inline."""
-    loop = asyncio.get_running_loop()
-    enter_call(loop)
-    enter_call(loop)
+    use = use_of(asyncio.get_running_loop())
+    use.calls += 2
     try:
         return Run.start(ContainedBackend(), command(script, bench.cwd), sink)
     finally:
-        leave_call(loop)
-        leave_call(loop)
+        use.calls -= 2
 
 
 def block_until_gone(file: Path) -> None:

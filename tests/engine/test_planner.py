@@ -26,6 +26,16 @@ async def test_the_same_command_in_the_same_surroundings_has_one_plan() -> None:
     assert len(known) == 4
 
 
+async def test_a_workspace_call_in_a_session_is_planned_once(tmp_path: Path) -> None:
+    async with nacre.Tool("workspace", cwd=tmp_path) as tool:
+        await tool.call({"command": "echo hi"})
+        for _ in range(2):
+            assert (await tool.call({"command": "echo hi"})).text.startswith("hi")
+            assert len(tool.engine.planner.known) == 1
+        await tool.call({"command": "cd /"})
+        assert (await tool.call({"command": "pwd"})).text.startswith("/\n")
+
+
 async def test_a_variable_that_was_set_since_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (await nacre.run("echo [$LATER]")).text == "[]\n"
     monkeypatch.setenv("LATER", "now")

@@ -75,11 +75,6 @@ NOT_APPLICABLE: dict[tuple[str, str], str] = {
 # Promises that are not kept yet, with the reason.
 BROKEN: dict[tuple[str, str], str] = {
     **{
-        (way, fault): "a session, and what may become a job, does not fall back to running without the warden"
-        for way in ("nacre.Session", "workspace", "workspace moved", "anthropic", "acp provider", "mcp", "rpc")
-        for fault in ("warden cannot be executed", "warden ends at once")
-    },
-    **{
         (way, "hidden pipe failure"): "the stage codes of a job are not told"
         for way in ("modes background", "workspace async", "workspace moved")
     },
@@ -87,12 +82,10 @@ BROKEN: dict[tuple[str, str], str] = {
         (way, "survivors"): "what a job left running is neither named nor kept"
         for way in ("modes background", "workspace async", "workspace moved")
     },
-    ("workspace moved", "no room for a job"): "the notice is added after the call was logged",
     (
         "acp provider",
         "survivors",
     ): "they are ended at the release, and the log says that something else holds the output",
-    ("acp provider", "not started"): "a terminal that was not made is not in the log",
 }
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from nacre.adapters.identity import User
 from nacre.command import Streams
 from nacre.engine.engine import from_environment
-from nacre.engine.execute import run_to_end
+from nacre.engine.execute import execute
 from nacre.errors import InvalidRequestError
 from nacre.output.captured import EVERYTHING, Captured, Selection
 from nacre.output.decode import CHARACTER_BYTES, decode, fit_tail
@@ -86,7 +86,7 @@ async def run_program(
             script += f" < {shlex.quote(source)}"
         request = ShellRequest(command=command, script=script, timeout=timeout, env=variables or None)
         engine = from_environment()
-        return await run_to_end(engine, engine.planner.plan(request, profile, cwd=cwd), profile)
+        return await execute(engine, engine.planner.plan(request, profile, cwd=cwd), profile)
 
 
 @contextlib.contextmanager

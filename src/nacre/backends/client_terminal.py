@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar
 
-from nacre.backend import Ending, Listener, PipesOnly, Process, Survivor, refuse_terminal
+from nacre.backend import Ending, Listener, PipesOnly, Process, Survivor, no_terminal
 from nacre.backends.start_errors import start_error
 from nacre.command import Command, NewJob
 from nacre.errors import BackendError, BackendUnavailableError, NacreError
@@ -96,7 +96,8 @@ class ClientTerminalBackend:
     def start(self, command: Command, listener: Listener, *, job: NewJob | None = None) -> Process:
         if job is not None:
             raise BackendUnavailableError("a command in the client's terminal cannot be kept as a job")
-        refuse_terminal(command)
+        if command.terminal is not None:
+            raise no_terminal()
         try:
             os.scandir(command.cwd).close()
         except OSError as error:

@@ -7,7 +7,7 @@ import os
 import time
 
 from nacre import forks
-from nacre.backend import Ending, Listener, Process, refuse_terminal
+from nacre.backend import Ending, Listener, Process, no_terminal
 from nacre.backends.contained_process import ContainedProcess, request_of
 from nacre.backends.inline_wait import INLINE_MILLISECONDS, can_block_briefly, tell_end, tell_whole
 from nacre.backends.pipes import make_pipes
@@ -32,7 +32,8 @@ class ContainedBackend:
         self._wanted = spares
 
     def start(self, command: Command, listener: Listener, *, job: NewJob | None = None) -> Process:
-        refuse_terminal(command)
+        if command.terminal is not None:
+            raise no_terminal()
         loop = asyncio.get_running_loop()
         # A side stream is read while it comes.
         inline = job is None and not command.side and can_block_briefly(loop)

@@ -327,7 +327,7 @@ class ContainedProcess(PipesOnly):
             return
         if not self._ended:
             warden.wake()
-        sock.close()
+        self._link.close()
 
     def _stop_waking(self) -> None:
         if self._waking is not None:

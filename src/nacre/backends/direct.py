@@ -10,7 +10,7 @@ import asyncio
 import os
 import signal
 
-from nacre.backend import Ending, Listener, PipesOnly, Process, Survivor, refuse_terminal
+from nacre.backend import Ending, Listener, PipesOnly, Process, Survivor, no_terminal
 from nacre.backends.child import Child, start_child
 from nacre.backends.exit_watch import HAS_PIDFD, watch_exit
 from nacre.backends.inline_wait import INLINE_MILLISECONDS, can_block_briefly, tell_end, tell_whole
@@ -39,7 +39,8 @@ class DirectBackend:
     def start(self, command: Command, listener: Listener, *, job: NewJob | None = None) -> Process:
         if job is not None:
             raise BackendUnavailableError("background jobs need the warden, which cannot run here; see `nacre doctor`")
-        refuse_terminal(command)
+        if command.terminal is not None:
+            raise no_terminal()
         child = start_child(command, mark=self._mark)
         try:
             if self._use_pidfd and can_block_briefly(asyncio.get_running_loop()):

@@ -18,26 +18,47 @@ INLINE_MILLISECONDS = 4
 # What a pipe holds while nothing reads it.
 _PIPE_BYTES = 65536
 
-_calls: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, int] = weakref.WeakKeyDictionary()
+
+class LoopUse:
+    """What of ours uses an event loop."""
+
+    __slots__ = ("blocked", "calls")
+
+    def __init__(self) -> None:
+        self.calls = 0
+        """Calls that have begun and not ended, and commands that are attended."""
+        self.blocked = False
+        """True from an inline wait until the loop has had a turn."""
+
+    def turned(self) -> None:
+        self.blocked = False
 
 
-def enter_call(loop: asyncio.AbstractEventLoop) -> bool:
-    """Count a call that has begun; True if it is the only one on this loop."""
-    running = _calls[loop] = _calls.get(loop, 0) + 1
-    return running == 1
+_uses: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, LoopUse] = weakref.WeakKeyDictionary()
 
 
-def leave_call(loop: asyncio.AbstractEventLoop) -> None:
-    """Count a call that has ended."""
-    _calls[loop] -= 1
+def use_of(loop: asyncio.AbstractEventLoop) -> LoopUse:
+    """What of ours uses the loop now; a call adds itself to it for as long as it lasts."""
+    use = _uses.get(loop)
+    if use is None:
+        use = _uses[loop] = LoopUse()
+    return use
 
 
 def can_block_briefly(loop: asyncio.AbstractEventLoop) -> bool:
     """True if the event loop has no other work of ours."""
-    return _calls.get(loop, 0) <= 1
+    use = _uses.get(loop)
+    if use is None:
+        return True
+    if use.calls > 1:
+        return False
+    if not use.blocked:
+        use.blocked = True
+        loop.call_soon(use.turned)
+    return True
 
 
-def read_whole(fd: int) -> tuple[bytes, bool]:
+def _read_whole(fd: int) -> tuple[bytes, bool]:
     """Read the pipe of a shell that has ended; the flag is True if no process holds its other end."""
     data = b""
     try:
@@ -54,7 +75,7 @@ def tell_whole(listener: Listener, fds: list[int]) -> bool:
     """Tell what a shell that has ended wrote to its pipes; True if no process holds their other ends."""
     whole = True
     for stream, fd in enumerate(fds, start=1):
-        data, ended = read_whole(fd)
+        data, ended = _read_whole(fd)
         if data:
             listener.output(stream, bytearray(data), len(data))
         whole = whole and ended

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nacre.api import PROFILE, run_with
 from nacre.cli.frame import DENIED, OUR_FAILURE, complain
 from nacre.cli.interruption import Interruption
-from nacre.engine.call_log import outcome_word
+from nacre.engine.call_log import OUTCOME_WORDS
 from nacre.engine.capture import Observers
 from nacre.errors import DeniedError, InvalidRequestError, NacreError
 from nacre.request import check_timeout
@@ -117,7 +117,7 @@ def as_object(result: ShellResult) -> dict[str, Any]:
     """Return the object that `--json` prints."""
     death = result.outcome.name if isinstance(result.outcome, Signalled) else None
     return {
-        "outcome": outcome_word(result.outcome),
+        "outcome": OUTCOME_WORDS[type(result.outcome)],
         "exitCode": result.exit_code,
         "signal": death,
         "text": result.text,

@@ -12,7 +12,7 @@ from nacre.errors import DeniedError, InterceptedError
 from nacre.output.redaction.redactor import Redactor
 from nacre.planning.plan import Plan
 from nacre.profile import Profile
-from nacre.result import Output, ShellResult
+from nacre.result import Exited, Lost, Output, ShellResult, Signalled, Stopped, TimedOut
 
 # Set on an exception whose call is in the log: it passes several frames that would log it.
 _LOGGED = "nacre_logged"
@@ -56,27 +56,31 @@ def _is_logged(error: BaseException) -> bool:
     return bool(known)
 
 
-def outcome_word(outcome: object) -> str:
-    """An outcome as data spells it: exited, signalled, timedOut, stopped, lost."""
-    name = type(outcome).__name__
-    return name[0].lower() + name[1:]
+OUTCOME_WORDS: dict[type, str] = {
+    Exited: "exited",
+    Signalled: "signalled",
+    TimedOut: "timedOut",
+    Stopped: "stopped",
+    Lost: "lost",
+}
+"""An outcome as data spells it."""
 
 
 def entry_of(result: ShellResult) -> dict[str, Any]:
     """The facts of a result for the log: sizes, never content."""
+    output, stderr, outcome = result.output, result.stderr, result.outcome
     entry = {
-        "outcome": outcome_word(result.outcome),
-        "exitCode": result.exit_code,
-        **measures(result.elapsed, [result.output, *([] if result.stderr is None else [result.stderr])]),
+        "outcome": OUTCOME_WORDS[type(outcome)],
+        "exitCode": outcome.code if isinstance(outcome, Exited) else result.exit_code,
+        **measures(result.elapsed, (output,) if stderr is None else (output, stderr)),
     }
     if result.survivors:
         entry["survivors"] = [{"pid": one.pid, "argv": list(one.argv)} for one in result.survivors]
     if result.notices:
         entry["notices"] = list(result.notices)
-    outputs = (result.output, result.stderr)
-    artifacts = [one.artifact.id for one in outputs if one is not None and one.artifact is not None]
-    if artifacts:
-        entry["artifacts"] = artifacts
+    if output.artifact is not None or (stderr is not None and stderr.artifact is not None):
+        kept = (output.artifact, None if stderr is None else stderr.artifact)
+        entry["artifacts"] = [artifact.id for artifact in kept if artifact is not None]
     return entry
 
 

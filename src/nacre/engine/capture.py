@@ -69,15 +69,17 @@ class Capture:
         self._settings = settings
         self._planned = planned
         self._observers = observers
+        request = planned.request
+        self._selection = Selection(head=request.head, tail=request.tail, keep=settings.keep)
         self._watch: Callable[[bytes], object] | None = None
         self._redactors: list[Redactor] = []
         self._side: Spill | None = None
         self._side_redactor: Redactor | None = None
         self._spills: list[Spill] | None = None
         """None while the output of each stream is small …"""
-        self._small = [bytearray() for _ in _KINDS[profile.streams]]
+        self._small = [bytearray()] if profile.streams == "merged" else [bytearray(), bytearray()]
         """… and is held here."""
-        lifted = planned.request.lifted
+        lifted = request.lifted
         observed = observers.live is not None or observers.passthrough is not None
         if planned.hides or observed or (lifted is not None and lifted.side):
             self._spill()
@@ -113,11 +115,6 @@ class Capture:
     @property
     def _lifted(self) -> Lifted | None:
         return self._planned.request.lifted
-
-    @property
-    def _selection(self) -> Selection:
-        request = self._planned.request
-        return Selection(head=request.head, tail=request.tail, keep=self._settings.keep)
 
     def feed(self, stream: int, buffer: bytearray, size: int) -> None:
         if self._spills is None:
@@ -162,10 +159,16 @@ class Capture:
             keep_all: keep small output in an artifact too.
         """
         if self._spills is None and not keep_all:
-            shown = [self._profile.view(_captured(held), self._selection) for held in self._small]
-            for output in shown:
-                if output.truncation is not None or output.capped_lines or output.redraws:
+            shown = []
+            for held in self._small:
+                whole = bytes(held)
+                lines = whole.count(b"\n") + (whole[-1:] not in (b"", b"\n"))
+                size = len(whole)
+                captured = Captured(whole=whole, head=whole, tail=whole, total_bytes=size, total_lines=lines)
+                output = self._profile.view(captured, self._selection)
+                if is_cut(output):
                     break
+                shown.append(output)
             else:
                 return shown, []
         spills = self._spill()
@@ -297,12 +300,6 @@ class Capture:
         self._flush()
         for spill in [*self._spills, *([self._side] if self._side is not None else [])]:
             spill.finish()
-
-
-def _captured(data: bytearray) -> Captured:
-    whole = bytes(data)
-    lines = whole.count(b"\n") + (whole[-1:] not in (b"", b"\n"))
-    return Captured(whole=whole, head=whole, tail=whole, total_bytes=len(whole), total_lines=lines)
 
 
 def is_cut(output: Output) -> bool:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from functools import partial
+from typing import TypeVar, overload
 
 from nacre.backend import Backend, Ending
-from nacre.backends.inline_wait import enter_call, leave_call
+from nacre.backends.inline_wait import LoopUse, use_of
 from nacre.command import Command
 from nacre.engine.call_log import entry_of, measures
 from nacre.engine.capture import NO_OBSERVERS, Capture, Observers
@@ -39,6 +40,32 @@ NO_SESSION = (
 NO_WARDEN = "without a warden no command can go on in the background: it was waited for to its end"
 
 
+@overload
+async def execute(
+    engine: Engine,
+    planned: Plan,
+    profile: Profile,
+    *,
+    policy: None = None,
+    observers: Observers = NO_OBSERVERS,
+    session: ShellSession | None = None,
+    backend: Backend | None = None,
+) -> ShellResult: ...
+
+
+@overload
+async def execute(
+    engine: Engine,
+    planned: Plan,
+    profile: Profile,
+    *,
+    policy: WaitPolicy | None,
+    observers: Observers = NO_OBSERVERS,
+    session: ShellSession | None = None,
+    backend: Backend | None = None,
+) -> ShellResult | Background: ...
+
+
 async def execute(
     engine: Engine,
     planned: Plan,
@@ -56,34 +83,13 @@ async def execute(
         session: the session whose shell runs it.
         backend: the place where it runs, if not where commands of this profile run.
     """
-    loop = asyncio.get_running_loop()
-    alone = enter_call(loop)
+    use = use_of(asyncio.get_running_loop())
+    use.calls += 1
     try:
-        return await in_place(
-            engine,
-            planned,
-            profile,
-            lambda place, reviewed: _run(engine, place, reviewed, profile, policy, observers, alone=alone),
-            session=session,
-            backend=backend,
-        )
+        attempt = partial(_run, engine, profile, policy, observers, use)
+        return await in_place(engine, planned, profile, attempt, session=session, backend=backend)
     finally:
-        leave_call(loop)
-
-
-async def run_to_end(
-    engine: Engine,
-    planned: Plan,
-    profile: Profile,
-    *,
-    observers: Observers = NO_OBSERVERS,
-    session: ShellSession | None = None,
-    backend: Backend | None = None,
-) -> ShellResult:
-    """Run a planned command to its end."""
-    result = await execute(engine, planned, profile, observers=observers, session=session, backend=backend)
-    assert isinstance(result, ShellResult)
-    return result
+        use.calls -= 1
 
 
 async def in_place(
@@ -156,16 +162,15 @@ async def enter(engine: Engine, session: ShellSession, planned: Plan, profile: P
 
 async def _run(
     engine: Engine,
-    place: Backend,
-    planned: Plan,
     profile: Profile,
     policy: WaitPolicy | None,
     observers: Observers,
-    *,
-    alone: bool,
+    use: LoopUse,
+    place: Backend,
+    planned: Plan,
 ) -> ShellResult | Background:
-    if alone:
-        # Callbacks that are ready have their turn before the start may block the loop for a moment.
+    if use.blocked and use.calls == 1:
+        # The last call blocked the loop for a moment: other callbacks have their turn before this one may.
         await asyncio.sleep(0)
     capture = Capture(engine.artifacts, profile, engine.settings.output, planned, observers)
     try:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from nacre.backend import Backend, Ending, Process, Survivor
-from nacre.backends.inline_wait import enter_call, leave_call
+from nacre.backends.inline_wait import LoopUse, use_of
 from nacre.command import Command, NewJob
 from nacre.errors import BackendError, NacreError, StartError
 from nacre.warden.protocol import DRAIN_SECONDS, SILENCE_SECONDS
@@ -49,7 +49,7 @@ class EndWatch:
         self._last_output = 0.0
         self._wrote = False
         """True once output has come: the shell has started, even if its pid was not told."""
-        self._timer: asyncio.TimerHandle | None = None
+        self.timer: asyncio.TimerHandle | None = None
         self._awaiting_start: list[asyncio.Future[None]] = []
         self._awaiting_end: list[asyncio.Future[None]] = []
 
@@ -68,19 +68,22 @@ class EndWatch:
 
     def started(self, pid: int) -> None:
         self.pid = pid
-        _wake(self._awaiting_start)
+        if self._awaiting_start:
+            _wake(self._awaiting_start)
 
     def exited(self, ending: Ending) -> None:
         if self.over:
             return
         if self.pid is None:
-            self.started(ending.pid or 0)
+            self.pid = ending.pid or 0
         self.ending = ending
         self.ended = time.monotonic()
         if not self.open or ending.unkillable:
             # What cannot be killed writes no more, and its time is up.
             self._finish()
             return
+        if self._awaiting_start:
+            _wake(self._awaiting_start)
         now = self._last_output = self.loop.time()
         self._drain(now + DRAIN_SECONDS)
 
@@ -102,10 +105,12 @@ class EndWatch:
 
     def _finish(self) -> None:
         self.over = True
-        if self._timer is not None:
+        if self.timer is not None:
             self.clear_timer()
-        _wake(self._awaiting_start)
-        _wake(self._awaiting_end)
+        if self._awaiting_start:
+            _wake(self._awaiting_start)
+        if self._awaiting_end:
+            _wake(self._awaiting_end)
 
     def expect_answer(self, seconds: float, *, starts_only: bool) -> None:
         """Report the command as lost if the far side says nothing for so long, or as not started."""
@@ -127,12 +132,12 @@ class EndWatch:
 
     def set_timer(self, seconds: float, action: Callable[[], None]) -> None:
         self.clear_timer()
-        self._timer = self.loop.call_later(seconds, action)
+        self.timer = self.loop.call_later(seconds, action)
 
     def clear_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
 
     def begin_again(self) -> None:
         """Wait for a second end, of what the finished command left running."""
@@ -171,7 +176,7 @@ class Run:
         self.watch = watch
         self.survivors: tuple[Survivor, ...] = ()
         self._process: Process | None = None
-        self._attended = False
+        self._use: LoopUse | None = None
 
     @classmethod
     def start(cls, backend: Backend, command: Command, sink: Sink, *, job: NewJob | None = None) -> Run:
@@ -184,8 +189,8 @@ class Run:
         if watch.over:
             return run
         # While it is attended here, no other start may block the loop.
-        enter_call(watch.loop)
-        run._attended = True
+        run._use = use_of(watch.loop)
+        run._use.calls += 1
         # A backend that starts commands in this very process needs no watchdog: it would hang with what it watches.
         if backend.keeps and watch.ending is None:
             # A job is not waited for, and without a limit a command has no end to be expected: the start has.
@@ -231,7 +236,9 @@ class Run:
             except asyncio.CancelledError:
                 await self.end()
                 raise
-        return self.ending()
+        if self.watch.error is not None or self.watch.ending is None:
+            return self.ending()
+        return self.watch.ending
 
     async def end(self) -> None:
         """Stop everything and wait until it is gone, whatever happens to the caller meanwhile."""
@@ -290,10 +297,11 @@ class Run:
 
     def release(self) -> None:
         """Give everything back; what still runs in the foreground is ended by that."""
-        self.watch.clear_timer()
-        if self._attended:
-            self._attended = False
-            leave_call(self.watch.loop)
+        if self.watch.timer is not None:
+            self.watch.clear_timer()
+        if self._use is not None:
+            self._use.calls -= 1
+            self._use = None
         process, self._process = self._process, None
         if process is not None:
             process.release()

@@ -95,7 +95,9 @@ def producers_ending(ending: Ending, lifted: Lifted | None) -> tuple[Ending, str
 
 def notices_of(run: Run, ending: Ending, survivors: tuple[Survivor, ...], request: ShellRequest) -> list[str]:
     """What the reader of a result should know beyond its status and output."""
-    notices = [f"rm was refused by nacre: {path} is critical; the script went on" for path in ending.refused]
+    notices: list[str] = []
+    for path in ending.refused:
+        notices.append(f"rm was refused by nacre: {path} is critical; the script went on")
     if ending.out_of_memory:
         notices.append("out of memory: the kernel killed a process of this command or beside it")
     if len(ending.stages) > 1 and (hidden := hidden_failure(ending.stages, ending.code, request)):

@@ -6,7 +6,7 @@ Undecodable bytes become U+FFFD and so grow when shown; limits are asked of the 
 from __future__ import annotations
 
 from nacre.output.captured import EVERYTHING, Captured, Selection
-from nacre.output.decode import decode, fit_head, fit_tail
+from nacre.output.decode import fit_head, fit_tail
 from nacre.output.sizes import human_size
 from nacre.result import Output, Truncation
 from nacre.wording import counted
@@ -31,11 +31,17 @@ def both_ends(captured: Captured, head_bytes: int, tail_bytes: int) -> tuple[str
 
 def head_and_tail(captured: Captured, selection: Selection = EVERYTHING) -> Output:
     """All of a small output; of a larger one the beginning and the end around an exact omission marker."""
-    text = decode(captured.whole) if captured.whole is not None else None
+    text = None if captured.whole is None else captured.whole.decode("utf-8", "replace")
     truncation = None
     if text is None or len(text.encode()) > INLINE_BYTES:
         head, tail, truncation = both_ends(captured, HEAD_BYTES, TAIL_BYTES)
         where = f": artifact {captured.artifact.id}" if captured.artifact is not None else ""
         omitted = f"{counted(truncation.omitted_lines, 'line')}, {human_size(truncation.omitted_bytes)} omitted"
         text = f"{head}{'' if head.endswith(chr(10)) else chr(10)}[… {omitted}{where} …]\n{tail}"
-    return captured.shown_as(text, truncation)
+    return Output(
+        text=text,
+        total_bytes=captured.total_bytes,
+        total_lines=captured.total_lines,
+        truncation=truncation,
+        artifact=captured.artifact,
+    )

@@ -121,10 +121,8 @@ class ShellLoop:
 
     def _brief_report(self, nonce: str) -> str:
         """Report only the status, in one write."""
-        brief, spent = (
-            f'\\builtin printf "{nonce}\\0{word}%s\\0{SAME}\\0\\0{nonce}\\0" "{_STATUS}"' for word in ("", f"{SPENT} ")
-        )
-        return f"{brief} >&{self._go}||({_REPAIRED}{spent}) >&{self._go}"
+        start, end = f'\\builtin printf "{nonce}\\0', f'%s\\0{SAME}\\0\\0{nonce}\\0" "{_STATUS}"'
+        return f"{start}{end} >&{self._go}||({_REPAIRED}{start}{SPENT} {end}) >&{self._go}"
 
     def turn(self, spec: TurnSpec, switched: bool, nonce: str) -> str:
         """The line that runs a script and reports its end; with `switched` it writes to the pipe of a `switch`."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from nacre.backend import Ending, Listener, PipesOnly, Process, Survivor, refuse_terminal
+from nacre.backend import Ending, Listener, PipesOnly, Process, Survivor, no_terminal
 from nacre.command import Command, NewJob
 from nacre.errors import StartError, WorkingDirectoryError
 
@@ -47,7 +47,8 @@ class ScriptedBackend:
         self._missing = missing_directories
 
     def start(self, command: Command, listener: Listener, *, job: NewJob | None = None) -> Process:
-        refuse_terminal(command)
+        if command.terminal is not None:
+            raise no_terminal()
         if command.script not in self._plays:
             raise StartError(f"no play was prepared for {command.script!r}")
         return ScriptedProcess(self._plays[command.script], command, listener, missing=command.cwd in self._missing)
