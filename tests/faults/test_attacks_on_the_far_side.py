@@ -277,6 +277,24 @@ def test_shell_of_a_session_dies_with_the_last_of_our_processes(sleeper: str) ->
         end(pid)
 
 
+@pytest.mark.parametrize("ending", ["exits", "is killed"])
+def test_guardian_and_warden_that_a_command_has_stopped_end_with_the_program(ending: str, sleeper: str) -> None:
+    """The runner, which is not stopped, sees to it."""
+    parents = "w=$(cut -d' ' -f4 /proc/$PPID/stat); g=$(cut -d' ' -f4 /proc/$w/stat)"
+    after = f"sleep {sleeper}" if ending == "is killed" else "true"
+    with Program(HOST, "one-shot", f"{parents}; sleep {sleeper} & kill -STOP $g $w; {after}") as host:
+        guardian, zygote, _ = eventually(lambda: with_argument(sleeper) and ours(sleeper), "the command")
+        if ending == "is killed":
+            eventually(lambda: children.state(guardian) + children.state(zygote) == "TT", "both to be stopped")
+            host.kill()
+        else:
+            host.succeed()
+        eventually(lambda: "T" not in children.state(guardian) + children.state(zygote), "both to go on")
+        # What a finished command has left keeps its runner, and both of them.
+        end(*with_argument(sleeper))
+        eventually(lambda: not alive(guardian) and not alive(zygote), "the end of both")
+
+
 @pytest.mark.parametrize("name", ["TERM", "USR1"])
 async def test_runner_that_is_sent_a_signal_says_so_and_not_that_it_was_asked(sleeper: str, name: str) -> None:
     result = await run(f"echo up; kill -{name} $PPID; sleep {sleeper}", timeout=20)

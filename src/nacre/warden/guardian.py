@@ -43,6 +43,20 @@ def outlive() -> None:
         _answer_for(pid, status)
 
 
+def wake_parent() -> None:
+    """Continue the parent of a process of the far side, if a command has stopped it.
+
+    A process that is stopped sees neither its own state nor its parent's. Without this, a zygote and a guardian that a
+    command has stopped would stay after the program has ended.
+    """
+    parent = os.getppid()
+    if children.state(parent) == "T" and children.command_line(parent)[:1] in (["nacre-guardian"], ["nacre-warden"]):
+        try:
+            os.kill(parent, signal.SIGCONT)
+        except (ProcessLookupError, PermissionError):
+            return  # it has ended meanwhile
+
+
 _looking = _missed = False
 
 

@@ -13,7 +13,7 @@ import select
 import socket
 import time
 
-from nacre.warden import children, launch, protocol
+from nacre.warden import children, guardian, launch, protocol
 from nacre.warden.channel import receive_fds
 from nacre.warden.kept_job import Job, JobOutput, hidden_forms
 from nacre.warden.protocol import READ_BYTES
@@ -130,6 +130,7 @@ class JobWatch:
                         return
                 elif channel.gone():
                     # The caller lets it run by itself.
+                    guardian.wake_parent()
                     channel.open = False
                     poll.unregister(fd)
                 else:

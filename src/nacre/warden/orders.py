@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from nacre.warden import children, keeping, protocol
+from nacre.warden import children, guardian, keeping, protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def listen(supervisor: Supervisor) -> None:
 
 def hung_up(supervisor: Supervisor) -> None:
     """Stop a foreground command whose caller is gone."""
+    guardian.wake_parent()
     supervisor.poll.unregister(supervisor.channel.reading)
     if supervisor.relay is not None and supervisor.job is None:
         supervisor.relay.hung_up(supervisor.poll, supervisor.intake)

@@ -67,7 +67,7 @@ def main(control_fd: int, redactor_module: str) -> NoReturn:
     while True:
         bodies = channel.frames()
         if not channel.open:
-            _outlive_caller(channel, guards)
+            _outlive_caller(channel)
         for body in bodies:
             if protocol.starts_job(body):
                 # In memory that the runners of all jobs share.
@@ -134,14 +134,13 @@ def _reap_runners(*_: object) -> None:
         guardian.look()
 
 
-def _outlive_caller(control: Channel, guards: int) -> NoReturn:
+def _outlive_caller(control: Channel) -> NoReturn:
     """Stay for the jobs of a caller that is gone, and end with the last of them."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     control.sock.close()
+    guardian.wake_parent()
     guardian.outlive()
-    if os.getppid() == guards:
-        # A guardian that was stopped ends too.
-        os.kill(guards, signal.SIGCONT)
+    guardian.wake_parent()
     os._exit(0)
 
 
@@ -159,6 +158,7 @@ def _become_runner(control: Channel, first: runner.First) -> NoReturn:
     status = 1
     try:
         runner.Runner(first).serve()
+        guardian.wake_parent()
         status = 0
     except BaseException:  # noqa: BLE001 - the outermost frame of a process: say why, then end
         import traceback
