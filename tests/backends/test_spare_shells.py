@@ -15,7 +15,17 @@ from places import Attended
 
 from nacre.backend import Ending
 from nacre.backends.contained import ContainedBackend
-from nacre.backends.spare_shells import DOES_NOT_WAIT, MOST_SPARES, Spare, is_suited, missing_reason, refill, spares
+from nacre.backends.spare_shells import (
+    DIFFERS,
+    DOES_NOT_WAIT,
+    MOST_SPARES,
+    Spare,
+    Spares,
+    is_suited,
+    missing_reason,
+    refill,
+    spares,
+)
 from nacre.command import Command
 from nacre.engine.run import Run
 from nacre.testing.backend_contract import Collected
@@ -33,6 +43,9 @@ def _shelve(command: Command) -> None:
     refill(command, 1)
     refill(command, 1)
     while not spares.ready(command):
+        # This loop blocks the one that would go on with the trial of a bash.
+        if spares.meet():
+            refill(command, 1)
         os.sched_yield()
 
 
@@ -241,3 +254,42 @@ async def test_a_shell_that_is_no_bash_has_no_spares(tmp_path: Path) -> None:
     shell.symlink_to("/bin/dash")
     command = replace(_command("echo hi"), shell=str(shell))
     assert missing_reason(command) == DOES_NOT_WAIT
+
+
+def trial_command(shell: str) -> Command:
+    return Command(script="true", cwd="/", env=dict(os.environ), timeout=20, grace=1, shell=shell)
+
+
+async def tried(shelf: Spares, command: Command) -> None:
+    """Have the shelf try the bash of a command, as two calls do."""
+    for _ in range(2):
+        shelf.refill(command, 1)
+    assert shelf.on_trial
+    while shelf.on_trial:
+        shelf.meet()
+        await asyncio.sleep(0)
+
+
+async def test_a_bash_is_tried_before_its_first_spare() -> None:
+    shelf, command = Spares(), trial_command("/bin/bash")
+    await tried(shelf, command)
+    assert shelf.ready(command) == 0
+    shelf.refill(command, 1)
+    assert not shelf.on_trial
+    while not shelf.ready(command):
+        await asyncio.sleep(0)
+    shelf.close()
+
+
+async def test_a_bash_that_has_copied_its_script_gets_no_spares(tmp_path: Path) -> None:
+    """It waits like any other, and then runs what stood after -c when it was started."""
+    shell = tmp_path / "bash"
+    shell.write_text('#!/bin/bash\nexec /bin/bash -c "$2"\n', encoding="ascii")
+    shell.chmod(0o755)
+    shelf, command = Spares(), trial_command(str(shell))
+    await tried(shelf, command)
+    shelf.refill(command, 1)
+    assert not shelf.on_trial
+    assert shelf._shelf == []
+    assert missing_reason(command) == DIFFERS
+    shelf.close()

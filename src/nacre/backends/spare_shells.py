@@ -16,6 +16,7 @@ import signal
 import socket
 import threading
 import time
+from dataclasses import replace
 
 from nacre import forks
 from nacre.backends.pipes import OUTPUTS
@@ -197,6 +198,70 @@ def is_suited(command: Command) -> bool:
     return len(command.script) * 3 < far.ROOM_BYTES or len(os.fsencode(command.script)) < far.ROOM_BYTES
 
 
+# What a bash runs that was never tried, how it must end, and what it must print.
+TRIAL_CODE = 23
+TRIAL_SCRIPT = f"""printf '%s %s %s\\n' "$0" "$#" "${{#BASH_EXECUTION_STRING}}"
+cat <<'END'
+the script stands where -c had another
+END
+(exit {TRIAL_CODE})"""
+DIFFERS = "a script that was written over the string after -c did not run as it should: this bash works in another way"
+
+
+class Trial:
+    """The first spare of a bash that was never tried: it runs a known script, and no call has it."""
+
+    def __init__(self, command: Command, binary: Binary) -> None:
+        self.binary = binary
+        self.reason: str | None = None
+        """Why this bash has no spares, once `step` has said that the trial is over."""
+        self._command = replace(command, script=TRIAL_SCRIPT, prologue="", stages=False)
+        self._spare = _start(self._command)
+        self._until = time.monotonic() + TRIAL_SECONDS
+        self._runs = False
+
+    def step(self) -> bool:
+        """Go on with the trial, without waiting; True when it is over."""
+        if not self._runs:
+            usable = self._spare.look()
+            if usable is False:
+                return self._is_late("it did not get ready")
+            self._runs = bool(usable) and self._spare.run(self._command)
+            if not self._runs:
+                self.reason = self._spare.refusal or "it ended before it had a script"
+                return True
+        code = self._spare.code_within(0)
+        if code is None:
+            return self._is_late(DIFFERS)
+        try:
+            written = os.read(self._spare.readers[0], protocol.READ_BYTES)
+        except BlockingIOError:
+            written = b""
+        name = os.path.basename(self._command.shell)
+        expected = f"{name} 0 {len(TRIAL_SCRIPT)}\nthe script stands where -c had another\n".encode()
+        if code != TRIAL_CODE or written != expected:
+            self.reason = DIFFERS
+        return True
+
+    def _is_late(self, reason: str) -> bool:
+        if time.monotonic() < self._until:
+            return False
+        self.reason = reason
+        return True
+
+    def close(self) -> None:
+        self._spare.close()
+
+
+Binary = tuple[str, int, int, int]
+
+
+def _binary(shell: str) -> Binary:
+    """What tells one bash from another that takes its place; raises OSError where there is none."""
+    found = os.stat(shell)
+    return shell, found.st_ino, found.st_size, found.st_mtime_ns
+
+
 class Spares:
     """The shelf of this process."""
 
@@ -204,8 +269,9 @@ class Spares:
         self._lock = threading.Lock()
         self._shelf: list[Spare] = []
         self._asked = 0
-        self._refusal: str | None = None
-        """Why there are none on this system: a shell's memory cannot be written, not even by its parent."""
+        self._verdicts: dict[Binary, str | None] = {}
+        """Why a bash has no spares; None for one that has passed its trial."""
+        self._trial: Trial | None = None
         forks.hold(self)
 
     def take(self, command: Command) -> Spare | None:
@@ -221,18 +287,27 @@ class Spares:
                 self._shelf.remove(spare)
                 if usable:
                     return spare
-                self._refusal = spare.refusal
                 spare.close()
         return None
 
-    def meet(self) -> None:
-        """Take what the runners have handed over, so that no call has to."""
+    @property
+    def on_trial(self) -> bool:
+        return self._trial is not None
+
+    def meet(self) -> bool:
+        """Take what the runners have handed over, so that no call has to; True when a bash has passed its trial now."""
         with self._lock:
             for spare in list(self._shelf):
                 if spare.look() is None:
                     self._shelf.remove(spare)
-                    self._refusal = spare.refusal
                     spare.close()
+            trial = self._trial
+            if trial is None or not trial.step():
+                return False
+            self._trial = None
+            self._verdicts[trial.binary] = trial.reason
+            trial.close()
+            return trial.reason is None
 
     def ready(self, command: Command) -> int:
         """How many there are for this command, of those that are not still being started."""
@@ -244,7 +319,14 @@ class Spares:
         with self._lock:
             self._asked += 1
             # A program that makes a single call needs none.
-            if self._asked < 2 or self._refusal is not None:
+            if self._asked < 2:
+                return
+            binary = _binary(command.shell)
+            if binary not in self._verdicts:
+                if self._trial is None:
+                    self._trial = Trial(command, binary)
+                return
+            if self._verdicts[binary] is not None:
                 return
             fitting = [spare for spare in self._shelf if spare.fits(command)]
             for spare in fitting:
@@ -277,6 +359,9 @@ class Spares:
                 spare.close()
             self._shelf = []
             self._asked = 0
+            if self._trial is not None:
+                self._trial.close()
+                self._trial = None
 
     def drop(self, *, close: bool) -> None:
         """Start anew; the spares drop their descriptors themselves."""
@@ -284,18 +369,18 @@ class Spares:
         self._lock = threading.Lock()
         self._shelf = []
         self._asked = 0
+        self._trial = None
 
 
 def missing_reason(command: Command) -> str | None:
     """Try it: why no shell can be started in advance here; None when one can."""
-    spare = _start(command)
+    trial = Trial(command, _binary(command.shell))
     try:
-        end = time.monotonic() + TRIAL_SECONDS
-        while (usable := spare.look()) is False and time.monotonic() < end:
+        while not trial.step():
             time.sleep(0.001)
-        return None if usable else spare.refusal or "it did not get ready"
+        return trial.reason
     finally:
-        spare.close()
+        trial.close()
 
 
 def _start(command: Command) -> Spare:
@@ -317,7 +402,14 @@ def refill(command: Command, wanted: int) -> None:
         # The next call starts its shell itself, and says what is wrong if it cannot.
         spares.close()
     else:
-        asyncio.get_running_loop().call_later(READY_SECONDS, spares.meet)
+        asyncio.get_running_loop().call_later(READY_SECONDS, _meet, command, wanted)
+
+
+def _meet(command: Command, wanted: int) -> None:
+    if spares.meet():
+        refill(command, wanted)
+    elif spares.on_trial:
+        asyncio.get_running_loop().call_later(READY_SECONDS, _meet, command, wanted)
 
 
 def refill_soon(loop: asyncio.AbstractEventLoop, command: Command, wanted: int, used: Spare | None = None) -> None:
