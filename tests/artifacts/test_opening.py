@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from nacre.artifacts.opening import Gap, Line, Piece
 from nacre.artifacts.store import ArtifactStore
+from nacre.artifacts.stored import Gap, Line, Piece
 
 # Sixteen bytes of ring behind four of head.
 CAP, HEAD = 20, 4

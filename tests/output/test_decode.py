@@ -1,6 +1,6 @@
 import pytest
 
-from nacre.output.decode import TextStream, decode, fit_head, fit_tail, trim_head, trim_tail
+from nacre.output.decode import decode, fit_head, fit_tail, trim_head, trim_tail
 
 EURO = "€".encode()
 CLEF = "𝄞".encode()
@@ -55,14 +55,3 @@ def test_a_tail_of_broken_surrogates_stays_within_its_limit() -> None:
     text, kept = fit_tail(data[-4100:], 4096)
     assert len(text.encode()) <= 4096
     assert text == decode(data[len(data) - kept :])
-
-
-def test_a_character_split_between_chunks_comes_out_once() -> None:
-    stream = TextStream()
-    assert [stream.feed(CLEF[:1]), stream.feed(CLEF[1:3]), stream.feed(CLEF[3:] + b"!")] == ["", "", "𝄞!"]
-    assert stream.finish() == ""
-
-
-def test_a_character_that_is_never_completed_shows_as_one_replacement() -> None:
-    stream = TextStream()
-    assert stream.feed(b"a" + CLEF[:2]) + stream.finish() == "a�"

@@ -1,6 +1,6 @@
 import pytest
 
-from nacre.output.escapes import EscapeFilter, strip, strip_bytes
+from nacre.output.escapes import EscapeFilter, strip
 
 
 @pytest.mark.parametrize(
@@ -28,10 +28,6 @@ def test_terminal_control_is_taken_out_and_text_stays(text: str, shown: str) -> 
     assert strip(text) == shown
     stream = EscapeFilter()
     assert "".join(stream.feed(character) for character in text) == shown
-
-
-def test_undecoded_bytes_keep_the_halves_of_characters() -> None:
-    assert strip_bytes("é\x1b[1mü\x07€".encode()) == "éü€".encode()
 
 
 @pytest.mark.timeout(20)

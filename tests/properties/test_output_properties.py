@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from nacre import api
 from nacre.contracts import basic, modes, two_streams, workspace
 from nacre.output.captured import EVERYTHING, Captured
-from nacre.output.decode import TextStream, decode, fit_head, fit_tail, trim_head, trim_tail
-from nacre.output.escapes import EscapeFilter, strip, strip_bytes
+from nacre.output.decode import decode, fit_head, fit_tail, trim_head, trim_tail
+from nacre.output.escapes import EscapeFilter, strip
 from nacre.output.lines import cap_lines, settle
 from nacre.output.render import INLINE_BYTES
 from nacre.output.view import head_and_tail
@@ -114,12 +114,6 @@ def test_no_output_is_shown_beyond_the_limit_of_its_contract(
             assert _bytes(shown.text) <= 2 * modes.SNIP_BYTES + len(modes.SNIP)
 
 
-@given(CHUNKS)
-def test_chunking_never_changes_decoded_text(chunks: list[bytes]) -> None:
-    stream = TextStream()
-    assert "".join(stream.feed(chunk) for chunk in chunks) + stream.finish() == decode(b"".join(chunks))
-
-
 @given(st.lists(TERMINAL, max_size=8))
 def test_chunking_never_changes_what_escapes_leave(chunks: list[str]) -> None:
     stream = EscapeFilter()
@@ -130,7 +124,6 @@ def test_chunking_never_changes_what_escapes_leave(chunks: list[str]) -> None:
 def test_stripped_text_holds_no_control_but_tab_and_line_ends(text: str) -> None:
     shown = strip(text)
     assert not {c for c in shown if ord(c) < 32 or 127 <= ord(c) < 160} - set("\t\n\r")
-    assert strip(strip_bytes(text.encode()).decode()) == shown
 
 
 @given(st.text("ab€𝄞\n", max_size=200), st.integers(4, 40))

@@ -10,10 +10,8 @@ from typing import Literal, Self
 
 from nacre.artifacts.directory import is_being_written
 from nacre.artifacts.layout import RECORD_BYTES, reserve_bytes, ring_pieces
-from nacre.artifacts.stored import Extent, Gap, Line, Piece, Stored
+from nacre.artifacts.stored import Extent, Stored
 from nacre.errors import ArtifactError
-
-__all__ = ["Artifact", "ArtifactEntry", "Extent", "Gap", "Line", "Piece"]
 
 State = Literal["writing", "complete", "interrupted"]
 

@@ -16,11 +16,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from nacre import config
-from nacre.artifacts.opening import Artifact, ArtifactEntry, Gap, Line
+from nacre.artifacts.opening import Artifact, ArtifactEntry
 from nacre.artifacts.store import ArtifactStore
+from nacre.artifacts.stored import Gap, Line
 from nacre.cli.frame import complain, say
 from nacre.errors import InvalidRequestError
-from nacre.output.decode import TextStream, decode
+from nacre.output.decode import IncrementalDecoder, decode
 from nacre.output.escapes import EscapeFilter, strip
 from nacre.output.sizes import human_size
 from nacre.wording import were
@@ -178,12 +179,12 @@ class _Screen:
 
     def __init__(self) -> None:
         self._watched = sys.stdout.isatty()
-        self._text = TextStream()
+        self._text = IncrementalDecoder("replace")
         self._escapes = EscapeFilter()
 
     def write(self, data: bytes) -> None:
         if self._watched:
-            sys.stdout.write(self._escapes.feed(self._text.feed(data)))
+            sys.stdout.write(self._escapes.feed(self._text.decode(data)))
         else:
             sys.stdout.buffer.write(data)
 

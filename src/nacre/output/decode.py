@@ -14,7 +14,8 @@ CHARACTER_BYTES = 4
 # Fitted in steps of this size, so that the exact search at the end walks over few bytes.
 STEP_BYTES = 1024
 
-_IncrementalDecoder = codecs.getincrementaldecoder("utf-8")
+# Decodes a stream chunk by chunk, with `"replace"` as `decode` does.
+IncrementalDecoder = codecs.getincrementaldecoder("utf-8")
 
 
 def decode(data: bytes) -> str:
@@ -66,22 +67,6 @@ def fit_tail(data: bytes, limit_bytes: int) -> tuple[str, int]:
     return decode(piece[skipped:]), len(piece) - skipped
 
 
-class TextStream:
-    """Decode a stream chunk by chunk; a character split between chunks comes out whole, once."""
-
-    __slots__ = ("_decoder",)
-
-    def __init__(self) -> None:
-        self._decoder = _IncrementalDecoder("replace")
-
-    def feed(self, data: bytes) -> str:
-        return self._decoder.decode(data)
-
-    def finish(self) -> str:
-        """Return what a character that was never completed shows as."""
-        return self._decoder.decode(b"", final=True)
-
-
 def _character_length(lead: int) -> int:
     if 0xC2 <= lead <= 0xDF:
         return 2
@@ -92,7 +77,7 @@ def _character_length(lead: int) -> int:
 
 def _advance(data: bytes, budget: int) -> tuple[int, int]:
     """Return the longest beginning of `data` whose text takes at most `budget` bytes: its length and its text's."""
-    decoder = _IncrementalDecoder("replace")
+    decoder = IncrementalDecoder("replace")
     consumed = emitted = 0
     for step in (STEP_BYTES, 1):
         while consumed < len(data):

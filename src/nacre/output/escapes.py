@@ -17,8 +17,6 @@ _SHORT = r"[ -/]*+"
 _SEQUENCE = rf"\x1b(?:{_CSI}[@-~]?|{_STRING}(?:\x07|\x1b\\)?|{_DEVICE}(?:\x1b\\)?|{_SHORT}[0-~]?)"
 
 _REMOVED = re.compile(rf"{_SEQUENCE}|[{_CONTROLS}\x80-\x9f]")
-# The 8-bit controls are halves of characters when the text is not decoded yet.
-_REMOVED_BYTES = re.compile(rf"{_SEQUENCE}|[{_CONTROLS}]".encode())
 
 _UNFINISHED_SOURCE = rf"\x1b(?:(\[)[0-?]*+([ -/]?)[ -/]*+|({_STRING})(\x1b?)|({_DEVICE})(\x1b?)|({_SHORT}))\Z"
 _UNFINISHED = re.compile(_UNFINISHED_SOURCE)
@@ -31,17 +29,12 @@ def strip(text: str) -> str:
     return _REMOVED.sub("", text)
 
 
-def strip_bytes(data: bytes) -> bytes:
-    """Return undecoded `data` without terminal control."""
-    return _REMOVED_BYTES.sub(b"", data)
-
-
 # What `strip` takes out of ASCII; an escape sequence begins with one of them.
 CONTROL_BYTES = bytes(n for n in (*range(0x20), 0x7F) if n not in b"\t\n\r")
 
 
 def is_plain(data: bytes) -> bool:
-    """Whether undecoded `data` is ASCII without terminal control, told at twenty times the speed of stripping it."""
+    """Return whether undecoded `data` is ASCII without terminal control, at twenty times the speed of stripping it."""
     return data.isascii() and len(data.translate(None, CONTROL_BYTES)) == len(data)
 
 
@@ -55,7 +48,7 @@ class EscapeFilter:
 
     @property
     def idle(self) -> bool:
-        """Whether no sequence is unfinished."""
+        """True if no sequence is unfinished."""
         return not self._pending
 
     def feed(self, text: str) -> str:

@@ -6,7 +6,7 @@ of the automaton and one piece, however long a line is. Sans-IO.
 
 from __future__ import annotations
 
-from nacre.output.decode import TextStream
+from nacre.output.decode import IncrementalDecoder
 from nacre.output.escapes import EscapeFilter, is_plain
 from nacre.regex.automaton import WorkBudget, compiled
 
@@ -23,7 +23,7 @@ class RegexWatch:
         self._regex = compiled(source)
         self._budget = WorkBudget()
         self._state = self._regex.begin
-        self._decoder = TextStream()
+        self._decoder = IncrementalDecoder("replace")
         self._escapes = EscapeFilter()
         self._before = ""
         self._rest = ""
@@ -41,7 +41,7 @@ class RegexWatch:
         """
         if self.found:
             return True
-        text = self._decoder.feed(data)
+        text = self._decoder.decode(data)
         if not self._escapes.idle or not is_plain(data):
             text = self._escapes.feed(text)
         return self._look(text.replace("\r", "\n"))
