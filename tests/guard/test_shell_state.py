@@ -133,7 +133,7 @@ def test_without_the_state_an_unset_variable_is_refused_and_with_it_its_value_is
     assert judged("Y=build", 'rm -rf "$X"/*').decision == "deny"
 
 
-def test_a_word_that_is_a_function_or_an_alias_is_not_plain() -> None:
+def test_a_word_that_is_a_function_or_an_alias_needs_a_review() -> None:
     names = known("ga() { git add .; }; alias st=status").names
     assert names == {"ga", "st"}
     assert not needs_review("ga -A")
