@@ -17,6 +17,7 @@ LAYERS = [
     {"cli"},
     {"mcp", "rpc", "acp", "adapters", "tui", "web"},
     {"tool", "api", "series"},
+    {"json_lines"},
     {"contracts"},
     {"engine", "testing"},
     {"sessions", "jobs"},

@@ -7,7 +7,7 @@ from harness import instrumented, pieces, start
 
 with instrumented():
     from nacre.rpc import json_messages as messages
-    from nacre.rpc.line_reader import LineReader, TooLong
+    from nacre.json_lines.line_reader import LineReader, TooLong
 
 LIMIT = 256
 

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
-TARGETS = ("guard", "redaction", "terminal", "frames", "expressions", "rpc_lines")
+TARGETS = ("guard", "redaction", "terminal", "frames", "expressions", "rpc_lines", "mcp_lines")
 
 
 def fuzz(target: str, seconds: int, corpus: Path, findings: Path) -> bool:

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from mcp.server import ServerRequestContext
-from mcp.shared.exceptions import MCPError
-from mcp.types import MISSING_REQUIRED_CLIENT_CAPABILITY, CallToolRequestParams, PaginatedRequestParams
-
+from nacre.json_lines.stdio_transport import take_streams
 from nacre.mcp import call, tasks
+from nacre.mcp.channel import Channel
 from nacre.mcp.elicitation import approver
-from nacre.mcp.handlers import Handlers, build
+from nacre.mcp.handlers import Handlers
 from nacre.mcp.http import listen, serve_http, url_of
+from nacre.mcp.jsonrpc import MISSING_CAPABILITY, RpcError
+from nacre.mcp.machine import Call
+from nacre.mcp.sdk_server import build
+from nacre.mcp.stdio_server import serve_stdio
 from nacre.mcp.toolbox import Toolbox
-
-Context = ServerRequestContext[Any, Any]
 
 # A rule of the test says to ask about this one.
 ASKED = "touch asked"
@@ -46,34 +48,33 @@ SCHEMA = {"type": "object", "properties": {}, "additionalProperties": True}
 
 
 class FixtureHandlers(Handlers):
-    async def list_tools(self, context: Context, params: PaginatedRequestParams) -> dict[str, Any]:
-        listed = await super().list_tools(context, params)
+    async def list_tools(self, call: Call, channel: Channel) -> Mapping[str, Any]:
+        listed = await super().list_tools(call, channel)
         names = [*COMMANDS, "greet", "test_missing_capability"]
         more = [{"name": name, "description": "for the conformance suite", "inputSchema": SCHEMA} for name in names]
-        return listed | {"tools": [*listed["tools"], *more]}
+        return {**listed, "tools": [*listed["tools"], *more]}
 
-    async def call_tool(self, context: Context, params: CallToolRequestParams) -> dict[str, Any]:
-        given = params.arguments or {}
-        if params.name == "greet":
-            return {"resultType": "complete", "content": [{"type": "text", "text": f"Hello, {given.get('name')}!"}]}
-        if params.name == "test_missing_capability":
-            raise MCPError(
-                code=MISSING_REQUIRED_CLIENT_CAPABILITY,
-                message="sampling is needed",
-                data={"requiredCapabilities": {"sampling": {}}},
-            )
-        if params.name == "failing_job":
-            tasks.require(context)
-        if params.name in COMMANDS:
-            arguments = {"command": COMMANDS[params.name](given)}
-            params = params.model_copy(update={"name": "bash", "arguments": arguments})
-        return await super().call_tool(context, params)
+    async def call_tool(self, call: Call, channel: Channel) -> Mapping[str, Any]:
+        name, given = call.params["name"], call.params.get("arguments") or {}
+        if name == "greet":
+            return {"content": [{"type": "text", "text": f"Hello, {given.get('name')}!"}]}
+        if name == "test_missing_capability":
+            raise RpcError(MISSING_CAPABILITY, "sampling is needed", {"requiredCapabilities": {"sampling": {}}})
+        if name == "failing_job":
+            tasks.require(call)
+        if name in COMMANDS:
+            arguments = {"command": COMMANDS[name](given)}
+            call = replace(call, params={**call.params, "name": "bash", "arguments": arguments})
+        return await super().call_tool(call, channel)
 
 
 async def main() -> None:
     # The window is short here; there must be time for some progress in it.
     call.INTERVAL_SECONDS = 0.03
     handlers = FixtureHandlers(Toolbox("workspace", approver=approver))
+    if sys.argv[1:] == ["--stdio"]:
+        await serve_stdio(handlers, *take_streams())
+        return
     listener = listen("127.0.0.1", 0, token=None)
     print(url_of(listener), flush=True)
     await serve_http(build(handlers), listener, host="127.0.0.1", on_end=handlers.end)

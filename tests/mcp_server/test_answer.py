@@ -22,26 +22,29 @@ KEPT = Reply(
 
 
 def test_a_result_links_to_what_it_names() -> None:
-    result = result_of(KEPT, version="2025-11-25", told=["bg_0 has ended"])
+    result = result_of(KEPT, revision="2025-11-25", told=["bg_0 has ended"])
     assert [block.get("uri") or block["text"] for block in result["content"]] == [
         "shown",
         "bg_0 has ended",
         "artifact://3",
         "job://bg_1",
     ]
-    assert result["structuredContent"] == KEPT.json() | {"notices": ["bg_0 has ended"]}
+    assert result["_meta"] == {"nacre/details": KEPT.details}
+    assert "structuredContent" not in result
+    structured = result_of(KEPT, revision="2025-11-25", told=["bg_0 has ended"], structured=True)
+    assert structured["structuredContent"] == KEPT.json() | {"notices": ["bg_0 has ended"]}
 
 
-@pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26"])
-def test_an_old_client_gets_what_it_knows(version: str) -> None:
-    result = result_of(KEPT, version=version)
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26"])
+def test_an_old_client_gets_what_it_knows(revision: str) -> None:
+    result = result_of(KEPT, revision=revision, structured=True)
     assert [block["type"] for block in result["content"]] == ["text"]
     assert "structuredContent" not in result
 
 
 def test_an_object_of_a_contracts_own_is_the_whole_result() -> None:
     bare = {"stdout": "", "stderr": "", "exitCode": 0}
-    result = result_of(Reply(text="", is_error=False, bare=bare), version="2026-07-28")
+    result = result_of(Reply(text="", is_error=False, bare=bare), revision="2026-07-28", structured=True)
     assert (json.loads(result["content"][0]["text"]), result["structuredContent"]) == (bare, bare)
 
 
@@ -50,9 +53,9 @@ async def test_what_a_tool_answers_is_what_its_schema_says(contract: str) -> Non
     async with Tool(contract) as tool:
         field = {"commands": ["echo hi; exit 3"]} if contract == "openai" else {"command": "echo hi; exit 3"}
         replies = [await tool.call(field), await tool.call({"unknown": 1})]
-        schema = describe(contract, tool.schema())["outputSchema"]
+        schema = describe(contract, tool.schema(), structured=True)["outputSchema"]
     for reply in replies:
-        validate(result_of(reply, version="2026-07-28")["structuredContent"], schema)
+        validate(result_of(reply, revision="2026-07-28", structured=True)["structuredContent"], schema)
 
 
 def test_only_a_call_that_became_a_job_by_itself_is_a_task() -> None:

@@ -6,6 +6,7 @@ Over HTTP each is a test of its own; a server on pipes takes a second to start, 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -32,10 +33,11 @@ async def check_the_tools_are_offered_with_titles_hints_and_schemas(client: Clie
         "read": {"read_only_hint": True, "destructive_hint": False, "idempotent_hint": True, "open_world_hint": False},
     }  # fmt: skip
     assert tools["bash"].input_schema["required"] == ["command"]
-    assert all(tool.output_schema and tool.output_schema["type"] == "object" for tool in tools.values())
+    # Clients that know an output schema show their model the object instead of the text.
+    assert all(tool.output_schema is None for tool in tools.values())
 
 
-async def check_a_result_is_text_and_the_same_as_an_object(client: Client, tmp_path: Path) -> None:
+async def check_a_result_is_text_with_the_facts_in_meta(client: Client, tmp_path: Path) -> None:
     done = await client.call_tool("bash", {"command": "echo out; echo err >&2; exit 3"})
     wrong = await client.call_tool("bash", {"comand": "echo hi"})
     with pytest.raises(MCPError, match="there is no tool 'rm'; there are bash, job, read"):
@@ -44,8 +46,8 @@ async def check_a_result_is_text_and_the_same_as_an_object(client: Client, tmp_p
     assert text.startswith("out\nerr\n")
     assert text.endswith("Command exited with code 3")
     assert done.is_error
-    assert (done.structured_content["text"], done.structured_content["is_error"]) == (text, True)
-    assert done.structured_content["details"]["exitCode"] == 3
+    assert done.structured_content is None
+    assert done.meta["nacre/details"]["exitCode"] == 3
     assert wrong.is_error
     assert wrong.content[0].text.startswith("unknown field 'comand' (value \"echo hi\")")
 
@@ -94,13 +96,23 @@ async def test_another_contract_is_served_in_its_own_shape(connect_http: Connect
         names = [tool.name for tool in (await client.list_tools()).tools]
         done = await client.call_tool("bash", {"command": "echo hi; exit 3"})
     assert names == ["bash"]
-    assert done.structured_content == {"stdout": "hi\n", "stderr": "", "exitCode": 3}
+    assert json.loads(done.content[0].text) == {"stdout": "hi\n", "stderr": "", "exitCode": 3}
     assert not done.is_error
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_program_gets_objects_when_it_asks_for_them(era: str) -> None:
+    async with over_stdio(era, "--structured") as client:
+        tools = (await client.list_tools()).tools
+        done = await client.call_tool("bash", {"command": "echo hi; exit 3"})
+    assert all(tool.output_schema and tool.output_schema["type"] == "object" for tool in tools)
+    assert done.structured_content["text"] == done.content[0].text
+    assert done.structured_content["details"]["exitCode"] == 3
 
 
 CHECKS = [
     check_the_tools_are_offered_with_titles_hints_and_schemas,
-    check_a_result_is_text_and_the_same_as_an_object,
+    check_a_result_is_text_with_the_facts_in_meta,
     check_progress_carries_the_live_tail,
     check_a_cancelled_call_leaves_no_process,
     check_fifty_calls_at_once_are_each_answered,

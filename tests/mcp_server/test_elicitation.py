@@ -70,7 +70,6 @@ async def test_a_client_that_cannot_ask_reads_why_and_what_to_do(connect_http: C
         denied = await client.call_tool("bash", {"command": f"touch {tmp_path / 'no'}"})
     assert denied.is_error
     assert "this client cannot ask anybody" in denied.content[0].text
-    assert "policy.rules_file" in denied.content[0].text
     assert not (tmp_path / "no").exists()
 
 
@@ -89,7 +88,7 @@ async def test_a_person_who_does_not_answer_costs_a_call_45_seconds_at_most(
     async with over_http("legacy", elicitation_callback=never_answered) as client, asyncio.timeout(30):
         denied = await client.call_tool("bash", {"command": f"touch {tmp_path / 'no'}"})
     assert denied.is_error
-    assert "it needs approval, and no answer came within 0.5 s; nothing was run" in denied.content[0].text
+    assert "and no answer came within 0.5 s; nothing was run" in denied.content[0].text
     assert not (tmp_path / "no").exists()
 
 
@@ -118,7 +117,7 @@ async def test_an_answer_to_another_command_counts_for_nothing(tmp_path: Path) -
         seen = await client.session.call_tool("bash", {"command": "touch seen"}, allow_input_required=True)
         assert isinstance(seen, InputRequiredResult)
         unseen = {"command": f"touch {tmp_path / 'unseen'}"}
-        with pytest.raises(MCPError, match="Invalid or expired requestState"):
+        with pytest.raises(MCPError, match="invalid or expired requestState"):
             await client.session.call_tool(
                 "bash", unseen, input_responses=yes, request_state=seen.request_state, allow_input_required=True
             )

@@ -25,7 +25,6 @@ async def test_the_end_of_a_job_comes_with_the_next_result(connect_http: Connect
     (notice,) = told(next_one)
     assert notice.startswith("Background job bg_1 [bash] failed, exit code 3")
     assert notice.endswith("of the job")
-    assert next_one.structured_content["notices"] == [notice]
     assert told(after) == []
 
 

@@ -54,8 +54,9 @@ def test_a_line_that_is_no_message_is_answered_and_survived(server: subprocess.P
     # One without an end is not kept either.
     for _ in range(3 * MOST_LINE_BYTES // 65536):
         tell(server, b"x" * 65536)
+    tell(server, b"the rest of it\n")
     assert "is longer than" in hear(server)["error"]["message"]
-    tell(server, b"the rest of it\n" + call(2, "echo alive"))
+    tell(server, call(2, "echo alive"))
     assert hear(server)["result"]["content"][0]["text"].startswith("alive\n")
 
 

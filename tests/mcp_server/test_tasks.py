@@ -101,7 +101,7 @@ async def test_a_long_call_is_a_task_whose_result_the_client_fetches(connect_mod
     assert task.task_id.startswith("bg_1-")
     assert done.is_error
     assert done.content[0].text.endswith("\none\ntwo")
-    assert done.structured_content["details"]["exitCode"] == 3
+    assert done.meta["nacre/details"]["exitCode"] == 3
     # The client has the result; the model is not told of it a second time.
     assert [block.type for block in again.content] == ["text"]
 

@@ -9,6 +9,7 @@ import os
 from nacre.cli.interruption import Interruption
 from nacre.complaints import take_stderr
 from nacre.errors import InvalidRequestError
+from nacre.json_lines.stdio_transport import take_streams
 from nacre.mcp.catalogue import shell_contracts
 
 EPILOG = """\
@@ -34,6 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--lease", type=int, metavar="S", help="how long a client that answers nothing is believed to be there (30)"
     )
+    parser.add_argument(
+        "--structured", action="store_true", help="for programs: results as objects beside the text, with their schema"
+    )
     parser.add_argument("--contract", choices=shell_contracts(), default="workspace", help="the shape of the shell")
     parser.add_argument(
         "--tools", default="", metavar="A,B", help="names of the model's other tools, for the interceptor"
@@ -53,18 +57,21 @@ def main(namespace: argparse.Namespace) -> int:
 
 
 async def _serve(namespace: argparse.Namespace, token: str | None) -> None:
-    # Importing the SDK takes most of a second; --help does not need it.
     from nacre.mcp.elicitation import approver
-    from nacre.mcp.handlers import Handlers, build
+    from nacre.mcp.handlers import Handlers
     from nacre.mcp.toolbox import Toolbox
 
-    handlers = Handlers(Toolbox(namespace.contract, tools=namespace.tools.split(","), approver=approver))
+    tools = namespace.tools.split(",")
+    toolbox = Toolbox(namespace.contract, tools=tools, approver=approver, structured=namespace.structured)
+    handlers = Handlers(toolbox)
     if namespace.http is None:
         from nacre.mcp.stdio_server import serve_stdio
 
-        await serve_stdio(build(handlers))
+        await serve_stdio(handlers, *take_streams())
         return
+    # The SDK takes most of a second to load: only for HTTP.
     from nacre.mcp.http import LEASE_SECONDS, address_of, listen, serve_http, url_of
+    from nacre.mcp.sdk_server import build
 
     host, port = address_of(namespace.http)
     lease = LEASE_SECONDS if namespace.lease is None else namespace.lease

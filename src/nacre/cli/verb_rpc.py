@@ -7,8 +7,8 @@ import asyncio
 
 from nacre.cli.interruption import Interruption
 from nacre.complaints import take_stderr
+from nacre.json_lines.stdio_transport import take_streams
 from nacre.rpc.server import serve
-from nacre.rpc.stdio_transport import take_streams
 
 EPILOG = """\
 One request a line in, one answer a line out, and events between them; docs/guides/rpc.md has the whole protocol.

@@ -1,4 +1,8 @@
-"""Turns the reply of a tool into a result of the protocol: text, an object, and links to kept output. Pure."""
+"""A tool's reply as the result of `tools/call`. Pure; the one place that knows the shape of that result.
+
+The model reads text. Well-known clients put `structuredContent` in the place of the text, as escaped JSON, so a result
+has it only where the server was started with `--structured`. The facts are in `_meta` for programs.
+"""
 
 from __future__ import annotations
 
@@ -8,33 +12,32 @@ from typing import Any
 
 from nacre.contracts.contract import Reply
 
-# Older revisions have neither structured content nor links.
+# Older revisions know neither structured content nor links.
 STRUCTURED_SINCE = "2025-06-18"
-
-# The newest revision requires this mark in every result; the SDK removes it for others.
-COMPLETE = "complete"
+# The key of the facts in a result's `_meta`.
+DETAILS_KEY = "nacre/details"
 
 ARTIFACT = "artifact://"
 JOB = "job://"
 
 
-def result_of(reply: Reply, *, version: str, told: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the result of `tools/call` for a protocol version; `told` are notices to add.
-
-    The object repeats the text, because some clients show their model only the object.
-    """
-    text = reply.text if reply.bare is None else json.dumps(reply.bare)
+def result_of(reply: Reply, *, revision: str, told: Sequence[str] = (), structured: bool = False) -> dict[str, Any]:
+    """The result at a protocol revision; `told` are notices that go with it."""
+    text = reply.text if reply.bare is None else json.dumps(reply.bare, ensure_ascii=False)
     content: list[dict[str, Any]] = [{"type": "text", "text": text}]
     content += [{"type": "text", "text": notice} for notice in (*reply.notices, *told)]
-    result: dict[str, Any] = {"resultType": COMPLETE, "content": content, "isError": reply.is_error}
-    if version >= STRUCTURED_SINCE:
+    result: dict[str, Any] = {"content": content, "isError": reply.is_error}
+    if reply.details:
+        result["_meta"] = {DETAILS_KEY: dict(reply.details)}
+    if revision >= STRUCTURED_SINCE:
         content += links_of(reply.details)
-        result["structuredContent"] = reply.json() | ({"notices": list(told)} if told else {})
+        if structured:
+            result["structuredContent"] = reply.json() | ({"notices": list(told)} if told else {})
     return result
 
 
 def links_of(details: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return links to the artifact and the job in the details of a reply."""
+    """Links to what a reply's details name."""
     links = []
     artifact = details.get("artifactId")
     if artifact is not None:
@@ -46,7 +49,7 @@ def links_of(details: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def job_of(details: Mapping[str, Any]) -> str | None:
-    """Return the id of the job in the details of a reply."""
+    """The job that a shell's reply names."""
     kept = details.get("async")
     found = kept.get("jobId") if isinstance(kept, Mapping) else details.get("jobId")
     return found if isinstance(found, str) else None

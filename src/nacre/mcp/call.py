@@ -1,4 +1,4 @@
-"""Runs one tool call inside a request of the SDK: reports progress, and cleans up when cancelled."""
+"""One tool call: its progress on the way, and nothing left of it when its client is gone."""
 
 from __future__ import annotations
 
@@ -6,44 +6,38 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 
-import anyio
-
 from nacre.contracts.contract import Reply
 from nacre.tool import Tool
 
-# Often enough to follow, rare enough for a client that shows every report.
+# Often enough to follow, seldom enough for a client that shows every one.
 INTERVAL_SECONDS = 0.25
-# A report has the newest lines only; the result has the whole tail.
+# The newest lines; the whole tail goes to the result.
 TAIL_CHARACTERS = 4_000
 
 Report = Callable[[float, str], Awaitable[None]]
-"""Sends the client the seconds since the start and the newest output."""
+"""Tells the client: seconds since the start, and the newest output."""
 
 
 class GoneError(Exception):
-    """The client is gone; its call was ended with everything it started."""
+    """The client went away before its call had ended; everything of it has been ended."""
 
 
 async def run_call(tool: Tool, arguments: object, report: Report | None, *, gone: asyncio.Event | None = None) -> Reply:
-    """Run the call; if it is cancelled or its client is gone, return only after its processes have ended.
-
-    The SDK cancels a scope repeatedly until it is left, which would interrupt cleanup; so the call is a task outside
-    that scope.
-    """
-    work = asyncio.create_task(tool.call(arguments) if report is None else _reported(tool, arguments, report))
-    watch = None if gone is None else asyncio.create_task(gone.wait())
+    """Run the call to its end; when its client is gone, return only after everything of it has ended."""
+    work = tool.call(arguments) if report is None else _reported(tool, arguments, report)
+    if gone is None:
+        return await work
+    running, watching = asyncio.create_task(work), asyncio.create_task(gone.wait())
     try:
-        await asyncio.wait([work] if watch is None else [work, watch], return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([running, watching], return_when=asyncio.FIRST_COMPLETED)
     finally:
-        if watch is not None:
-            watch.cancel()
-        if not work.done():
-            work.cancel()
-            with anyio.CancelScope(shield=True):
-                await asyncio.wait([work])
-    if work.cancelled():
+        watching.cancel()
+        if not running.done():
+            running.cancel()
+            await asyncio.wait([running])
+    if running.cancelled():
         raise GoneError
-    return work.result()
+    return running.result()
 
 
 async def _reported(tool: Tool, arguments: object, report: Report) -> Reply:
@@ -58,7 +52,7 @@ async def _reported(tool: Tool, arguments: object, report: Report) -> Reply:
 
 
 def newest(text: str) -> str:
-    """Return the last lines of a tail, starting at a whole line if that costs less than half."""
+    """The last lines of a tail, whole ones where that costs less than half."""
     if len(text) <= TAIL_CHARACTERS:
         return text
     cut = text[-TAIL_CHARACTERS:]

@@ -87,15 +87,15 @@ def offered_by(contract: str) -> tuple[str, ...]:
     return (contract, *COMPANIONS.get(contract, ()))
 
 
-def describe(contract: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a tool as `tools/list` shows it."""
+def describe(contract: str, schema: Mapping[str, Any], *, structured: bool = False) -> dict[str, Any]:
+    """A tool as `tools/list` shows it."""
     role = contract if contract in _HINTS else SHELL
     return {
         "name": schema["name"],
         "title": _TITLES[role],
         "description": schema["description"],
         "inputSchema": schema["input_schema"],
-        "outputSchema": _output_schema(contract, role),
+        **({"outputSchema": _output_schema(contract, role)} if structured else {}),
         "annotations": {"title": _TITLES[role], **_HINTS[role]},
     }
 

@@ -1,33 +1,35 @@
-"""Asks the user of a client about a command, if a rule requires approval.
+"""Asks the client's person about a command that a rule says to ask about.
 
-With older protocol versions the server asks during the call. With newer ones the call is answered with the question,
-and the client repeats the call with the answer; the state that comes back seals the question, so an answer counts only
-for its command. For a client that cannot ask its user, the command is denied.
+In the handshake era the server asks in the middle of the call. In the modern era the call is answered with the
+question, and the client makes the call again with the answer and the state that came with the question. An answer
+counts once, and only for the command that it was given for. A client that cannot ask gets a denial that says so.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
+import secrets
+from collections import OrderedDict
+from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from mcp.server import ServerRequestContext
-from mcp.shared.exceptions import MCPError
-from mcp.types import CallToolRequestParams, ElicitResult
-from mcp.types.version import MODERN_PROTOCOL_VERSIONS
-
 from nacre.errors import DeniedError
 from nacre.guard.approval import AnswerPendingError
 from nacre.guard.verdict import Verdict
+from nacre.mcp.channel import Channel
+from nacre.mcp.jsonrpc import RpcError
+from nacre.mcp.machine import Call
 
-# The key of the question among the input requests of a call.
+# The key of our one question among a call's input requests.
 QUESTION = "approval"
-# Well-known clients abandon a call after 60 s.
+# Well-known clients give a call up after 60 s.
 ANSWER_SECONDS = 45.0
-# The question shows this much of a long command.
+# What a person sees of a long command.
 COMMAND_CHARACTERS = 2_000
+# Questions without an answer; the oldest of more is forgotten, and its answer then leads to a new question.
+MOST_QUESTIONS = 1_000
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -37,84 +39,94 @@ SCHEMA: dict[str, Any] = {
     "required": ["allow"],
 }
 
+_questions: OrderedDict[str, tuple[str, str]] = OrderedDict()
+"""State of a modern question → the rule and the command that it is about."""
+
 
 class QuestionError(AnswerPendingError):
-    """The client must repeat the call with an answer; carries the result that says so."""
+    """The call is answered with a question; `result` is that answer."""
 
     def __init__(self, result: dict[str, Any]) -> None:
         super().__init__("the client has to ask first")
         self.result = result
 
 
+class UnknownStateError(AnswerPendingError):
+    """The state that came with an answer belongs to no open question, or to one about another command."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Asks the user during one call."""
+    """How a person can be asked during one call."""
 
-    context: ServerRequestContext[Any, Any]
-    params: CallToolRequestParams
+    call: Call
+    channel: Channel
 
     async def approve(self, command: str, verdict: Verdict) -> bool:
         if not self._can_ask():
-            raise DeniedError(
-                f"{verdict.message} (it needs approval, and this client cannot ask anybody: it does not offer "
-                "elicitation; to allow it, add a rule to the file of the setting policy.rules_file)",
-                rule=verdict.rule,
-            )
-        if self.context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            raise _denied(verdict, "this client cannot ask anybody: it does not offer elicitation")
+        if self.call.is_modern:
             return self._answered(command, verdict)
+        asked: dict[str, Any] = {"message": question(command, verdict), "requestedSchema": SCHEMA}
+        if self.call.revision >= "2025-11-25":
+            asked["mode"] = "form"
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                answer = await self.context.session.elicit_form(
-                    question(command, verdict), SCHEMA, related_request_id=self.context.request_id
-                )
+                answer = await self.channel.ask("elicitation/create", asked)
         except TimeoutError as error:
-            raise DeniedError(
-                f"{verdict.message} (it needs approval, and no answer came within {ANSWER_SECONDS:g} s; "
-                "nothing was run)",
-                rule=verdict.rule,
-            ) from error
-        except MCPError as error:
-            raise DeniedError(
-                f"{verdict.message} (it needs approval, and the client could not ask: {error})", rule=verdict.rule
-            ) from error
+            raise _denied(verdict, f"no answer came within {ANSWER_SECONDS:g} s; nothing was run") from error
+        except RpcError as error:
+            raise _denied(verdict, f"the client could not ask: {error}") from error
         return is_yes(answer)
 
     def _can_ask(self) -> bool:
-        capabilities = self.context.session.client_capabilities
-        offered = None if capabilities is None else capabilities.elicitation
-        # An empty capability means forms, the first kind of elicitation.
-        return offered is not None and (offered.form is not None or offered.url is None)
+        offered = self.call.capabilities.get("elicitation")
+        # An empty capability means forms, as it did before there was anything else.
+        return isinstance(offered, Mapping) and ("form" in offered or "url" not in offered)
 
     def _answered(self, command: str, verdict: Verdict) -> bool:
-        mark = hashlib.sha256(f"{verdict.rule}\0{command}".encode("utf-8", "surrogatepass")).hexdigest()
-        answer = (self.params.input_responses or {}).get(QUESTION)
-        if isinstance(answer, ElicitResult) and self.params.request_state == mark:
-            return is_yes(answer)
+        subject = (verdict.rule or "", command)
+        state = self.call.params.get("requestState")
+        if state is not None:
+            if _questions.pop(state, None) != subject:
+                raise UnknownStateError("invalid or expired requestState: make the call again without it")
+            answer = (self.call.params.get("inputResponses") or {}).get(QUESTION)
+            if isinstance(answer, Mapping):
+                return is_yes(answer)
+        fresh = secrets.token_urlsafe(24)
+        _questions[fresh] = subject
+        if len(_questions) > MOST_QUESTIONS:
+            _questions.popitem(last=False)
         asked = {"message": question(command, verdict), "mode": "form", "requestedSchema": SCHEMA}
         raise QuestionError(
             {
                 "resultType": "input_required",
                 "inputRequests": {QUESTION: {"method": "elicitation/create", "params": asked}},
-                "requestState": mark,
+                "requestState": fresh,
             }
         )
 
 
-# The call of this task; all calls share the tools of a server.
+# The call that is being made in this task; the tools of a server are shared by all its calls.
 ASKING: ContextVar[Asking] = ContextVar("asking")
 
 
 async def approver(command: str, verdict: Verdict) -> bool:
-    """Ask the user of the current call; the tools of a server use this."""
+    """What the tools of a server ask."""
     return await ASKING.get().approve(command, verdict)
 
 
+def _denied(verdict: Verdict, reason: str) -> DeniedError:
+    return DeniedError(f"{verdict.message} (it needs a person's approval, and {reason})", rule=verdict.rule)
+
+
 def question(command: str, verdict: Verdict) -> str:
-    """Return the question that the user reads."""
+    """What the person reads."""
     shown = command if len(command) <= COMMAND_CHARACTERS else f"{command[:COMMAND_CHARACTERS]} […]"
     return f"Run this command?\n\n{shown}\n\n{verdict.message}"
 
 
-def is_yes(answer: ElicitResult) -> bool:
-    """True only for an explicit yes."""
-    return answer.action == "accept" and (answer.content or {}).get("allow") is True
+def is_yes(answer: Mapping[str, Any]) -> bool:
+    """Anything but a clear yes is a no."""
+    content = answer.get("content")
+    return answer.get("action") == "accept" and isinstance(content, Mapping) and content.get("allow") is True

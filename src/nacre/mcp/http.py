@@ -21,7 +21,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from nacre.errors import ConfigError, InvalidRequestError
-from nacre.mcp.handlers import GONE, SESSION_HEADER, connection_session
+from nacre.mcp.sdk_server import GONE, SESSION_HEADER, connection_session
 
 PATH = "/mcp"
 # A client that does not even answer TCP keepalives for this long counts as lost.

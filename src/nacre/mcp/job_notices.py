@@ -1,26 +1,23 @@
-"""Reports ended jobs: to subscribed clients at once, and to the model with the next result.
+"""Tells clients that a job has ended: those that watch its address at once, and its model with the next result.
 
-The protocol has no other way to reach a model. A notice goes to the session that started the job; the notice of a job
-that no session here started goes to the next call of any session.
+A protocol of requests has no other way to a model. The notice of a job goes to the session that started it; the notice
+of a job that no session here has started goes to the next call of any session.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 
-from mcp.server.session import ServerSession
-from mcp.server.subscriptions import InMemorySubscriptionBus
-from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
-
 from nacre.mcp.answer import JOB
-from nacre.mcp.toolbox import Session
+from nacre.mcp.channel import Channel
+from nacre.mcp.toolbox import SessionKey
 from nacre.tool import Tool
 
-# Notices kept for a session whose client may never call again; the jobs stay on disk.
+# Of a session whose client never calls again; the jobs themselves stay where they are.
 MOST_WAITING = 100
 MOST_OWNERS = MOST_WATCHED = 1_000
 
@@ -32,20 +29,19 @@ class _Told:
 
 
 class Notices:
-    """Collects the notices of ended jobs for each session."""
-
     def __init__(self, tool: Tool) -> None:
         self._tool = tool
-        self.bus = InMemorySubscriptionBus()
-        # Job → its session. The client asks for the state of a task itself.
-        self._owners: OrderedDict[str, Session] = OrderedDict()
+        # Job → the session that started it; a task is its client's to ask about.
+        self._owners: OrderedDict[str, SessionKey] = OrderedDict()
         self._tasks: set[str] = set()
-        self._waiting: OrderedDict[Session, deque[_Told]] = OrderedDict()
-        self._watchers: dict[str, list[ServerSession]] = {}
+        self._waiting: OrderedDict[SessionKey, deque[_Told]] = OrderedDict()
+        self._watchers: dict[str, list[Channel]] = {}
+        self.listeners: list[Callable[[str], None]] = []
+        """Called with the address of each job that has ended."""
 
     @asynccontextmanager
-    async def watched(self) -> AsyncIterator[None]:
-        """Follow the jobs inside the context."""
+    async def followed(self) -> AsyncIterator[None]:
+        """Follow the jobs meanwhile."""
         following = asyncio.create_task(self._follow())
         try:
             yield
@@ -63,19 +59,19 @@ class Notices:
                 await self._tell(f"{JOB}{notice.job_id}")
 
     async def _tell(self, uri: str) -> None:
-        await self.bus.publish(ResourceUpdated(uri=uri))
-        await self.bus.publish(ResourcesListChanged())
-        # A job ends once; a closed connection drops the message.
-        for session in self._watchers.pop(uri, []):
-            await session.send_resource_updated(uri)
+        for listener in list(self.listeners):
+            listener(uri)
+        # A job ends once; a connection that is closed by now drops what it is told.
+        for channel in self._watchers.pop(uri, []):
+            await channel.notify("notifications/resources/updated", {"uri": uri})
 
-    def _keep(self, told: _Told, session: Session) -> None:
+    def _keep(self, told: _Told, session: SessionKey) -> None:
         self._waiting.setdefault(session, deque(maxlen=MOST_WAITING)).append(told)
         if len(self._waiting) > MOST_OWNERS:
             self._waiting.popitem(last=False)
 
-    def own(self, job_id: str, session: Session) -> None:
-        """Record the session that started a job."""
+    def own(self, job_id: str, session: SessionKey) -> None:
+        """Remember which session has started a job."""
         ended = self._unclaimed(job_id)
         if ended is not None:
             self._keep(ended, session)
@@ -85,12 +81,12 @@ class Notices:
             self._owners.popitem(last=False)
 
     def give_as_task(self, job_id: str) -> None:
-        """Record that the client asks for the result of this job itself."""
+        """The client asks for the result of this job itself, so no notice tells it."""
         if self._unclaimed(job_id) is None:
             self._tasks.add(job_id)
 
     def _unclaimed(self, job_id: str) -> _Told | None:
-        """Remove and return the notice of a job that ended before its session was recorded."""
+        """Take the notice of a job that ended before its session was known."""
         waiting = self._waiting.get(None, deque())
         for told in waiting:
             if told.job_id == job_id:
@@ -98,30 +94,25 @@ class Notices:
                 return told
         return None
 
-    def take(self, session: Session) -> list[str]:
-        """Remove and return the notices for a session."""
+    def take(self, session: SessionKey) -> list[str]:
+        """What a session is to be told now."""
         told = [*self._waiting.pop(session, ())]
         if session is not None:
             told += self._waiting.pop(None, ())
         return [one.text for one in told]
 
-    def forget(self, session: Session) -> None:
-        """Drop the notices of an ended session."""
+    def forget(self, session: SessionKey) -> None:
+        """A session that has ended is told nothing any more."""
         self._waiting.pop(session, None)
 
-    def watch(self, uri: str, session: ServerSession) -> None:
-        """Subscribe a connection; the oldest subscription beyond the limit is dropped."""
-        self.unwatch(uri, session)
-        self._watchers.setdefault(uri, []).append(session)
+    def watch(self, uri: str, channel: Channel) -> None:
+        """Tell a connection when the resource changes; the oldest of too many wishes is forgotten."""
+        self.unwatch(uri, channel)
+        self._watchers.setdefault(uri, []).append(channel)
         if len(self._watchers) > MOST_WATCHED:
             del self._watchers[next(iter(self._watchers))]
 
-    def unwatch(self, uri: str, session: ServerSession) -> None:
-        kept = [one for one in self._watchers.pop(uri, []) if not _same_connection(one, session)]
+    def unwatch(self, uri: str, channel: Channel) -> None:
+        kept = [one for one in self._watchers.pop(uri, []) if one.connection is not channel.connection]
         if kept:
             self._watchers[uri] = kept
-
-
-def _same_connection(one: ServerSession, other: ServerSession) -> bool:
-    # Each request has its own session object, but the client parameters belong to the connection.
-    return one.client_params is other.client_params

@@ -17,7 +17,7 @@ from nacre.errors import InvalidRequestError
 from nacre.jobs.job import Job
 from nacre.jobs.output_file import JobFile
 from nacre.jobs.status import details_of, headline
-from nacre.mcp.answer import ARTIFACT, COMPLETE, JOB
+from nacre.mcp.answer import ARTIFACT, JOB
 
 # Entries per page of the list.
 PAGE = 100
@@ -49,7 +49,7 @@ def listed(engine: Engine, jobs: Sequence[Job], cursor: str | None) -> dict[str,
     start = int(cursor or 0)
     found = [_job_entry(job) for job in reversed(jobs)]
     found += [_artifact_entry(entry) for entry in reversed(engine.artifacts.list())]
-    page: dict[str, Any] = {"resultType": COMPLETE, "resources": found[start : start + PAGE]}
+    page: dict[str, Any] = {"resources": found[start : start + PAGE]}
     if start + PAGE < len(found):
         page["nextCursor"] = str(start + PAGE)
     return page
@@ -87,7 +87,7 @@ def read(engine: Engine, uri: str) -> dict[str, Any]:
 
 
 def _contents(*contents: dict[str, Any]) -> dict[str, Any]:
-    return {"resultType": COMPLETE, "contents": list(contents)}
+    return {"contents": list(contents)}
 
 
 def _window_of(query: str, uri: str) -> Mapping[str, int]:

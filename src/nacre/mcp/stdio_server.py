@@ -1,271 +1,180 @@
-"""Serves one client on stdin and stdout, as lines of JSON.
-
-The two descriptors are moved before anything starts: a command or a stray print finds /dev/null and stderr in their
-place. The event loop reads and writes them itself, because the SDK's transport hands each line to a thread, which costs
-more than a command.
-"""
+"""Serves one MCP client on two descriptors, as JSON lines: the machine with input, output and the calls' tasks."""
 
 from __future__ import annotations
 
 import asyncio
-import fcntl
-import os
-import stat
-import sys
-from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Self
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
-from mcp.server.lowlevel import Server
-from mcp.shared.message import SessionMessage
-from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
-from mcp.types.jsonrpc import INVALID_REQUEST
-from pydantic import ValidationError
+from nacre.complaints import complain
+from nacre.json_lines.connection import Connection
+from nacre.json_lines.line_reader import TooLong
+from nacre.mcp import jsonrpc, subscriptions
+from nacre.mcp.handlers import CARD, Handlers
+from nacre.mcp.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, RequestId, RpcError
+from nacre.mcp.machine import Answered, Call, Cancelled, Machine, Send
 
-READ_BYTES = 256 * 1024
-# The SDK's limit for a request over HTTP; a line without an end would fill the memory.
+NAME = "nacre mcp"
+# The official SDK's limit for a request over HTTP; a line without an end would fill the memory.
 MOST_LINE_BYTES = 4 * 1024 * 1024
-# An answer has its text twice, with escapes in both.
-PIPE_BYTES = 256 * 1024
-# Above the numbers that scripts use.
-LEAST_FD = 10
+# A pipe has one client, and one shell session.
+PIPE_SESSION = "stdio"
+# A request that came so shortly before the end of input may still be answered.
+LAST_SECONDS = 2.0
 
 
-async def serve_stdio(server: Server[None]) -> None:
-    """Serve until the client closes our stdin, or stops reading our stdout."""
-    with claimed() as (source, sink):
-        writer = MessageWriter(sink)
-        reader = MessageReader(source, writer.refuse)
-        reader.open()
-        # A closed stdout ends the server, as a closed stdin does: no command runs if its answer cannot be read.
-        writer.open(reader.close)
-        try:
-            await server.run(reader, writer, server.create_initialization_options())
-        finally:
-            writer.close()
-            reader.close()
-
-
-@contextmanager
-def claimed() -> Iterator[tuple[int, int]]:
-    """Yield private copies of stdin and stdout, which no child process can reach."""
-    source = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, LEAST_FD)
-    sink = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, LEAST_FD)
-    sys.stdout.flush()
-    nowhere = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-    os.dup2(nowhere, 0)
-    os.dup2(2, 1)
-    os.close(nowhere)
-    blocking = os.get_blocking(sink)
-    # Only for a pipe or a socket: the mode of a terminal is shared with the parent process.
-    if stat.S_ISFIFO(mode := os.fstat(sink).st_mode) or stat.S_ISSOCK(mode):
-        os.set_blocking(sink, False)
+async def serve_stdio(handlers: Handlers, incoming: int, outgoing: int) -> None:
+    """Serve until the client closes our input, or stops reading our output."""
+    server = _StdioServer(handlers, incoming, outgoing)
     try:
-        yield source, sink
+        async with handlers.notices.followed():
+            await server.run()
     finally:
-        os.set_blocking(sink, blocking)
-        os.dup2(source, 0)
-        os.dup2(sink, 1)
-        os.close(source)
-        os.close(sink)
+        await server.aclose()
+        await handlers.aclose()
 
 
-class MessageReader:
-    """The messages of the client, until it closes its end of the pipe."""
+@dataclass(eq=False, slots=True)
+class _Running:
+    """A call that is being answered."""
 
-    def __init__(self, fd: int, refuse: Callable[[int, str], None]) -> None:
-        self._fd = fd
-        self._refuse = refuse
-        self._buffer = bytearray()
-        self._skipping = False
-        self._messages: deque[SessionMessage] = deque()
-        self._arrived = asyncio.Event()
-        self._ended = False
-        self._open = False
+    call: Call
+    asked_at: float
+    task: asyncio.Task[bytes] = field(init=False)
 
-    def open(self) -> None:
-        loop = asyncio.get_running_loop()
-        try:
-            loop.add_reader(self._fd, self._read)
-        except PermissionError:
-            # epoll does not support regular files, which are always ready.
-            while not self._ended:
-                self._read()
-            return
-        self._open = True
 
-    def close(self) -> None:
-        if self._open:
-            asyncio.get_running_loop().remove_reader(self._fd)
-            self._open = False
-        self._ended = True
-        self._arrived.set()
+class _StdioServer:
+    def __init__(self, handlers: Handlers, incoming: int, outgoing: int) -> None:
+        self._handlers = handlers
+        self._machine = Machine(CARD)
+        self._connection = Connection(incoming, outgoing, take=self._take, name=NAME, longest_line=MOST_LINE_BYTES)
+        self._running: dict[RequestId, _Running] = {}
+        self._questions: dict[RequestId, asyncio.Future[Mapping[str, Any]]] = {}
 
-    def _read(self) -> None:
-        try:
-            data = os.read(self._fd, READ_BYTES)
-        except BlockingIOError:
-            return
-        except OSError:
-            # A lost client may cause an error instead of an end of file.
-            data = b""
-        if not data:
-            self.close()
-            return
-        *lines, rest = data.split(b"\n")
-        for line in lines:
-            self._take(bytes(self._buffer) + line if self._buffer else line)
-            self._buffer.clear()
-        if self._skipping:
-            return
-        self._buffer += rest
-        if len(self._buffer) > MOST_LINE_BYTES:
-            self._buffer.clear()
-            self._skipping = True
-            self._refuse(INVALID_REQUEST, f"a line is longer than {MOST_LINE_BYTES} bytes")
-
-    def _take(self, line: bytes) -> None:
-        if self._skipping:
-            # The rest of a line that was refused.
-            self._skipping = False
-            return
-        if not line.strip():
-            return
-        try:
-            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-        except ValidationError as error:
-            broken = any(one["type"] == "json_invalid" for one in error.errors(include_input=False, include_url=False))
-            self._refuse(PARSE_ERROR if broken else INVALID_REQUEST, "a line must be one JSON-RPC message")
-            return
-        self._messages.append(SessionMessage(message))
-        self._arrived.set()
-
-    async def receive(self) -> SessionMessage | Exception:
-        return await self.__anext__()
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> SessionMessage | Exception:
-        while not self._messages:
-            if self._ended:
-                raise StopAsyncIteration
-            self._arrived.clear()
-            await self._arrived.wait()
-        return self._messages.popleft()
+    async def run(self) -> None:
+        self._connection.open()
+        await self._connection.ended.wait()
+        if self._running and self._connection.has_reader():
+            last = max(running.asked_at for running in self._running.values())
+            left = last + LAST_SECONDS - asyncio.get_running_loop().time()
+            await asyncio.wait([running.task for running in self._running.values()], timeout=max(left, 0.0))
 
     async def aclose(self) -> None:
-        self.close()
+        """End what runs for this client, and give everything back."""
+        self._connection.stop_listening()
+        tasks = [running.task for running in self._running.values()]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        await self._connection.aclose()
 
-    async def __aenter__(self) -> Self:
-        return self
+    # From a line to its answer.
 
-    async def __aexit__(self, *_: object) -> None:
-        self.close()
-
-
-class MessageWriter:
-    """Sends messages to the client as whole lines.
-
-    A line that was begun is finished even if its sender is cancelled: half a line would corrupt all later ones.
-    """
-
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
-        self._pending: deque[memoryview] = deque()
-        self._room = asyncio.Event()
-        self._waiting = False
-        self._gone = False
-        self._wide = False
-        self._on_gone: Callable[[], None] | None = None
-        self._watching = False
-
-    def open(self, on_gone: Callable[[], None]) -> None:
-        """Call `on_gone` when the client closes its end, also while nothing is written."""
-        self._on_gone = on_gone
-        # The writing end of a pipe becomes readable only when its reader is gone. A socket reports that on stdin.
-        if stat.S_ISFIFO(os.fstat(self._fd).st_mode):
-            self._watching = True
-            asyncio.get_running_loop().add_reader(self._fd, self._lose)
-
-    def close(self) -> None:
-        """Stop watching; `claimed` closes the descriptor."""
-        if self._watching:
-            self._watching = False
-            asyncio.get_running_loop().remove_reader(self._fd)
-
-    def _lose(self) -> None:
-        self._gone = True
-        self._pending.clear()
-        self.close()
-        self._stop_waiting()
-        self._room.set()
-        if self._on_gone is not None:
-            self._on_gone()
-
-    async def send(self, item: SessionMessage) -> None:
-        """Write a message, and wait until the client has read it."""
-        self._put(item)
-        if self._pending:
-            self._room.clear()
-            await self._room.wait()
-
-    def refuse(self, code: int, reason: str) -> None:
-        """Answer a line that is not a message."""
-        self._put(SessionMessage(JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=code, message=reason))))
-
-    def _put(self, item: SessionMessage) -> None:
-        if not self._gone:
-            frame = item.message.model_dump_json(by_alias=True, exclude_unset=True).encode()
-            self._pending.append(memoryview(frame + b"\n"))
-            self._flush()
-
-    def _flush(self) -> None:
-        while self._pending:
-            try:
-                written = os.write(self._fd, self._pending[0])
-            except BlockingIOError:
-                if self._widen():
-                    continue
-                if not self._waiting:
-                    self._waiting = True
-                    asyncio.get_running_loop().add_writer(self._fd, self._flush)
+    def _take(self, line: bytes | TooLong) -> None:
+        if isinstance(line, TooLong):
+            error = RpcError(INVALID_REQUEST, f"a line is longer than {MOST_LINE_BYTES} bytes")
+            self._connection.send(jsonrpc.encode_error(None, error))
+            return
+        match self._machine.receive(line):
+            case Send(answer):
+                self._connection.send(answer)
+            case Call() as call:
+                self._start(call)
+            case Cancelled(cancelled):
+                if cancelled in self._running:
+                    self._running[cancelled].task.cancel()
+            case Answered(question, result, error_text):
+                self._answered(question, result, error_text)
+            case None:
                 return
-            except OSError:
-                # The reader is gone: later messages are lost.
-                self._lose()
-                return
-            if written == len(self._pending[0]):
-                self._pending.popleft()
+
+    def _start(self, call: Call) -> None:
+        running = _Running(call, asyncio.get_running_loop().time())
+        self._running[call.id] = running
+        running.task = asyncio.create_task(self._answer(running))
+        running.task.add_done_callback(partial(self._ended, running))
+
+    async def _answer(self, running: _Running) -> bytes:
+        call = running.call
+        channel = PipeChannel(self, call, running)
+        try:
+            if call.method == "subscriptions/listen":
+                result = await subscriptions.listen(call, channel, self._handlers.notices)
             else:
-                self._pending[0] = self._pending[0][written:]
-        self._stop_waiting()
-        self._room.set()
+                result = await self._handlers.answer(call, channel)
+        except RpcError as error:
+            return self._machine.fail(call, error)
+        return self._machine.finish(call, result)
 
-    def _widen(self) -> bool:
-        """Enlarge the pipe once for a whole answer, to avoid a wakeup for each piece that the client reads."""
-        if self._wide:
-            return False
-        self._wide = True
+    def _ended(self, running: _Running, task: asyncio.Task[bytes]) -> None:
+        if self._running.get(running.call.id) is running:
+            del self._running[running.call.id]
+        if task.cancelled():
+            # By the client, which wants no answer, or by the end of the server, which has no reader.
+            return
+        if (error := task.exception()) is not None:
+            complain(NAME, error)
+            line = self._machine.fail(
+                running.call, RpcError(INTERNAL_ERROR, "a failure of nacre's own; see its stderr")
+            )
+        else:
+            line = task.result()
+        self._connection.send(line, ends=running)
+
+    # The way back of a call.
+
+    def update(self, running: _Running, params: Mapping[str, Any]) -> None:
+        """Send the newest progress of a call, as soon as the client reads it."""
+        make = partial(self._machine.notify, "notifications/progress", params)
+        self._connection.send_update(running, make)
+
+    def notify(self, method: str, params: Mapping[str, Any]) -> None:
+        self._connection.send(self._machine.notify(method, params))
+
+    async def ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Ask the client and wait for its answer; one that is not waited for any more is withdrawn."""
+        question, line = self._machine.ask(method, params)
+        answer: asyncio.Future[Mapping[str, Any]] = asyncio.get_running_loop().create_future()
+        self._questions[question] = answer
+        self._connection.send(line)
         try:
-            fcntl.fcntl(self._fd, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
-        except (AttributeError, OSError):
-            # Not a pipe, not Linux, or over the limit of the user: writing is only slower.
-            return False
-        return True
+            return await answer
+        finally:
+            del self._questions[question]
+            if not answer.done() or answer.cancelled():
+                self._connection.send(self._machine.give_up(question))
 
-    def _stop_waiting(self) -> None:
-        if self._waiting:
-            self._waiting = False
-            asyncio.get_running_loop().remove_writer(self._fd)
+    def _answered(self, question: RequestId, result: Mapping[str, Any] | None, error: str | None) -> None:
+        future = self._questions.get(question)
+        if future is None or future.done():
+            return
+        if result is None:
+            future.set_exception(RpcError(INTERNAL_ERROR, error or "the client gave no reason"))
+        else:
+            future.set_result(result)
 
-    async def aclose(self) -> None:
-        """Stop waiting for room; `claimed` closes the descriptor."""
-        self._stop_waiting()
 
-    async def __aenter__(self) -> Self:
-        return self
+class PipeChannel:
+    """The way back to the client of one call on a pipe."""
 
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
+    session: str | None = PIPE_SESSION
+    gone: asyncio.Event | None = None
+
+    def __init__(self, server: _StdioServer, call: Call, running: _Running) -> None:
+        self.connection: object = server
+        self._server = server
+        self._call = call
+        self._running = running
+
+    async def report(self, seconds: float, text: str) -> None:
+        token = self._call.meta["progressToken"]
+        self._server.update(self._running, {"progressToken": token, "progress": seconds, "message": text})
+
+    async def ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        return await self._server.ask(method, params)
+
+    async def notify(self, method: str, params: Mapping[str, Any]) -> None:
+        self._server.notify(method, params)

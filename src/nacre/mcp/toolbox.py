@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +14,8 @@ from nacre.tool import Tool
 # Clients may leave without notice; the shell of a dropped session ends after its idle time.
 MOST_SESSIONS = 1_000
 
-Session = str | None
-"""None is a request without a session."""
+SessionKey = str | None
+"""None is a request that belongs to no session."""
 
 NAMED = "named:"
 
@@ -23,7 +23,16 @@ NAMED = "named:"
 class Toolbox:
     """Makes a shell at the first call of its session, and keeps it until the session or the server ends."""
 
-    def __init__(self, contract: str, *, tools: Collection[str] = (), approver: Approver | None = None) -> None:
+    def __init__(
+        self,
+        contract: str,
+        *,
+        tools: Collection[str] = (),
+        approver: Approver | None = None,
+        structured: bool = False,
+    ) -> None:
+        """With `structured`, tools are offered with the schema of their answers, and results have that object."""
+        self.structured = structured
         self._contract = contract
         self._others = tools
         self._approver = approver
@@ -38,7 +47,10 @@ class Toolbox:
         self._described = {
             persists: {
                 one["name"]: one
-                for one in (describe(tool.contract, tool.schema()) for tool in (shell, *self._companions.values()))
+                for one in (
+                    describe(tool.contract, tool.schema(), structured=structured)
+                    for tool in (shell, *self._companions.values())
+                )
             }
             for persists, shell in ((False, self.shell), (True, keeping))
         }
@@ -46,12 +58,16 @@ class Toolbox:
     def _tool(self, contract: str, **options: Any) -> Tool:
         return Tool(contract, approver=self._approver, tools=self._others, **options)
 
-    def described(self, session: Session) -> dict[str, dict[str, Any]]:
-        """Return the descriptions of the tools for a session, by name."""
+    def described(self, session: SessionKey) -> dict[str, dict[str, Any]]:
+        """The tools as they are offered to a session, by name."""
         return self._described[session is not None]
 
-    def find(self, name: str, session: Session) -> Tool | None:
-        """Return the tool with that name."""
+    def input_schema(self, name: str) -> Mapping[str, Any] | None:
+        described = self.described(None).get(name)
+        return None if described is None else described["inputSchema"]
+
+    def find(self, name: str, session: SessionKey) -> Tool | None:
+        """The tool of that name."""
         if name not in self.described(session):
             return None
         if name in self._companions:

@@ -13,7 +13,7 @@ from typing import Any
 
 from nacre.contracts.fields import arguments_of
 from nacre.errors import InvalidRequestError, shown
-from nacre.rpc.line_reader import MAX_LINE_BYTES, TooLong
+from nacre.json_lines.line_reader import MAX_LINE_BYTES, TooLong
 
 TYPES = ("bash", "abort_bash", "job", "read", "check")
 # Every update repeats the id.

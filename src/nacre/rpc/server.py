@@ -19,9 +19,9 @@ from nacre.contracts.workspace import Workspace
 from nacre.contracts.workspace_texts import present_aborted
 from nacre.errors import ConfigError, InvalidRequestError
 from nacre.rpc import json_messages as messages
-from nacre.rpc.connection import Connection
+from nacre.json_lines.connection import Connection
 from nacre.rpc.json_messages import BadLineError, Request
-from nacre.rpc.line_reader import TooLong
+from nacre.json_lines.line_reader import TooLong
 from nacre.rpc.session_tools import SessionTools
 from nacre.tool import Tool, Update
 
@@ -76,7 +76,7 @@ class _Server:
     def __init__(self, incoming: int, outgoing: int, tools: Collection[str]) -> None:
         self._tools = SessionTools(tools)
         self._companions = {name: Tool(name) for name in ("job", "read")}
-        self._connection = Connection(incoming, outgoing, take=self._take)
+        self._connection = Connection(incoming, outgoing, take=self._take, name="nacre rpc")
         self._calls: set[_Call] = set()
         self._turns = asyncio.Semaphore(MOST_RUNNING)
         self._notices = asyncio.create_task(self._tell_of_jobs())

@@ -13,7 +13,7 @@ import select
 import stat
 from collections.abc import Callable
 
-from nacre.rpc.outbox import Outbox
+from nacre.json_lines.outbox import Outbox
 
 READ_BYTES = 256 * 1024
 # A writable pipe takes this much at once.

@@ -1,4 +1,7 @@
-"""One client: its lines in, our lines out. Backpressure: no line is read while the client leaves too much unread."""
+"""One client on two descriptors: lines in, lines out, with backpressure in both directions.
+
+The server stops reading requests while the client leaves too much of its answers unread.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,9 @@ import asyncio
 from collections.abc import Callable
 
 from nacre.complaints import complain
-from nacre.rpc.line_reader import LineReader, TooLong
-from nacre.rpc.outbox import Outbox
-from nacre.rpc.stdio_transport import Incoming, Outgoing
+from nacre.json_lines.line_reader import MAX_LINE_BYTES, LineReader, TooLong
+from nacre.json_lines.outbox import Outbox
+from nacre.json_lines.stdio_transport import Incoming, Outgoing
 
 # At the end, a client that reads nothing for this long does not get the rest.
 READER_SECONDS = 5.0
@@ -17,9 +20,19 @@ READER_SECONDS = 5.0
 class Connection:
     """One client."""
 
-    def __init__(self, incoming: int, outgoing: int, *, take: Callable[[bytes | TooLong], None]) -> None:
+    def __init__(
+        self,
+        incoming: int,
+        outgoing: int,
+        *,
+        take: Callable[[bytes | TooLong], None],
+        name: str,
+        longest_line: int = MAX_LINE_BYTES,
+    ) -> None:
+        """Call `take` with each line; `name` is the server's in what it says on stderr."""
         self._take = take
-        self._lines = LineReader()
+        self._name = name
+        self._lines = LineReader(longest_line)
         self._outbox = Outbox()
         self._incoming = Incoming(incoming, received=self._received, ended=self._input_ended)
         self._outgoing = Outgoing(outgoing, self._outbox, written=self._written, broken=self._lost)
@@ -85,7 +98,7 @@ class Connection:
                 async with asyncio.timeout(READER_SECONDS):
                     await self._progress.wait()
             except TimeoutError:
-                complain("nacre rpc", "the client does not read; it is not told the rest")
+                complain(self._name, "the client does not read; it is not told the rest")
                 break
         self._outgoing.unwatch()
         self._outgoing.close()

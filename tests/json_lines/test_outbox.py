@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nacre.rpc.outbox import FULL_BYTES, Outbox
+from nacre.json_lines.outbox import FULL_BYTES, Outbox
 
 steps = st.lists(
     st.tuples(st.sampled_from(["put", "update", "end", "take"]), st.integers(0, 2), st.binary(max_size=4)), max_size=40

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nacre.rpc.line_reader import LineReader, TooLong
+from nacre.json_lines.line_reader import LineReader, TooLong
 
 LIMIT = 8
 parts = st.lists(st.binary(max_size=20).map(lambda data: data.replace(b"\n", b"")), max_size=6)

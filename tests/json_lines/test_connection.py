@@ -7,10 +7,10 @@ import os
 
 import pytest
 
-from nacre.rpc import connection as connections
-from nacre.rpc.connection import Connection
-from nacre.rpc.line_reader import TooLong
-from nacre.rpc.outbox import FULL_BYTES
+from nacre.json_lines import connection as connections
+from nacre.json_lines.connection import Connection
+from nacre.json_lines.line_reader import TooLong
+from nacre.json_lines.outbox import FULL_BYTES
 
 
 async def turns(loop_turns: int = 20) -> None:
@@ -28,7 +28,7 @@ async def test_a_client_that_leaves_too_much_unread_is_heard_again_when_it_has_r
         taken.append(line)
         connection.send(b"x" * (FULL_BYTES - 1) + b"\n")
 
-    connection = Connection(requests, answers, take=take)
+    connection = Connection(requests, answers, take=take, name="test")
     connection.open()
     try:
         os.write(to_server, b"first\n")
@@ -61,7 +61,7 @@ async def test_a_client_that_leaves_too_much_unread_is_heard_again_when_it_has_r
 async def test_a_client_that_is_gone_ends_the_connection() -> None:
     requests, to_server = os.pipe()
     from_server, answers = os.pipe()
-    connection = Connection(requests, answers, take=lambda line: None)
+    connection = Connection(requests, answers, take=lambda line: None, name="test")
     connection.open()
     try:
         assert connection.has_reader()
@@ -81,12 +81,12 @@ async def test_a_client_that_stopped_reading_is_not_waited_for_at_the_end(
     monkeypatch.setattr(connections, "READER_SECONDS", 0.05)
     requests, to_server = os.pipe()
     from_server, answers = os.pipe()
-    connection = Connection(requests, answers, take=lambda line: None)
+    connection = Connection(requests, answers, take=lambda line: None, name="test")
     connection.open()
     try:
         connection.send(b"x" * (1 << 20) + b"\n")
         await connection.aclose()
-        assert capsys.readouterr().err == "nacre rpc: the client does not read; it is not told the rest\n"
+        assert capsys.readouterr().err == "test: the client does not read; it is not told the rest\n"
     finally:
         for fd in (requests, to_server, from_server, answers):
             os.close(fd)
