@@ -59,4 +59,4 @@ def test_a_star_import_brings_every_name() -> None:
 def test_the_version_is_the_package_s() -> None:
     from importlib.metadata import version
 
-    assert nacre.__version__ == version("nacre")
+    assert nacre.__version__ == version("nacre-shell")

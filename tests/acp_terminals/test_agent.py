@@ -131,4 +131,4 @@ async def test_a_client_that_stops_reading_ends_the_agent_and_its_command(tmp_pa
 def test_without_the_extra_its_name_is_said() -> None:
     script = "import sys; sys.modules['acp'] = None; import nacre.acp"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert "nacre.acp needs the extra acp: pip install 'nacre[acp]'" in done.stderr.splitlines()[-1]
+    assert "nacre.acp needs the extra acp: pip install 'nacre-shell[acp]'" in done.stderr.splitlines()[-1]

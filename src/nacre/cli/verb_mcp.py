@@ -8,7 +8,7 @@ import os
 
 from nacre.cli.interruption import Interruption
 from nacre.complaints import take_stderr
-from nacre.errors import InvalidRequestError
+from nacre.errors import ConfigError, InvalidRequestError
 from nacre.json_lines.stdio_transport import take_streams
 from nacre.mcp.catalogue import shell_contracts
 
@@ -70,8 +70,13 @@ async def _serve(namespace: argparse.Namespace, token: str | None) -> None:
         await serve_stdio(handlers, *take_streams())
         return
     # The SDK takes most of a second to load: only for HTTP.
-    from nacre.mcp.http import LEASE_SECONDS, address_of, listen, serve_http, url_of
-    from nacre.mcp.sdk_server import build
+    try:
+        from nacre.mcp.http import LEASE_SECONDS, address_of, listen, serve_http, url_of
+        from nacre.mcp.sdk_server import build
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"--http needs the extra http ({error.name} is missing): pip install 'nacre-shell[http]'", key="http"
+        ) from error
 
     host, port = address_of(namespace.http)
     lease = LEASE_SECONDS if namespace.lease is None else namespace.lease
