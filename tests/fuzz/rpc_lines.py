@@ -6,8 +6,8 @@ import atheris
 from harness import instrumented, pieces, start
 
 with instrumented():
-    from nacre.rpc import json_messages as messages
     from nacre.json_lines.line_reader import LineReader, TooLong
+    from nacre.rpc import json_messages as messages
 
 LIMIT = 256
 

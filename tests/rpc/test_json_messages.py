@@ -7,9 +7,9 @@ import json
 import pytest
 
 from nacre.errors import InvalidRequestError
+from nacre.json_lines.line_reader import MAX_LINE_BYTES, TooLong
 from nacre.rpc import json_messages as messages
 from nacre.rpc.json_messages import BadLineError, Request
-from nacre.json_lines.line_reader import MAX_LINE_BYTES, TooLong
 
 BAD_LINES = [
     pytest.param(b"{", "the line is not JSON: ", id="half an object"),

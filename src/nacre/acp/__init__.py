@@ -9,7 +9,9 @@ from __future__ import annotations
 try:
     import acp as _acp  # noqa: F401 - only to report the missing extra
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError("nacre.acp needs the extra acp: pip install 'nacre-shell[acp]'", name=error.name) from error
+    raise ModuleNotFoundError(
+        "nacre.acp needs the extra acp: pip install 'nacre-shell[acp]'", name=error.name
+    ) from error
 
 from nacre.acp.agent import run_agent
 from nacre.acp.client import ClientTerminals

@@ -18,10 +18,10 @@ from nacre.contracts.fields import arguments_of, command_of
 from nacre.contracts.workspace import Workspace
 from nacre.contracts.workspace_texts import present_aborted
 from nacre.errors import ConfigError, InvalidRequestError
-from nacre.rpc import json_messages as messages
 from nacre.json_lines.connection import Connection
-from nacre.rpc.json_messages import BadLineError, Request
 from nacre.json_lines.line_reader import TooLong
+from nacre.rpc import json_messages as messages
+from nacre.rpc.json_messages import BadLineError, Request
 from nacre.rpc.session_tools import SessionTools
 from nacre.tool import Tool, Update
 
