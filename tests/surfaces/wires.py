@@ -101,7 +101,7 @@ async def mcp(place: Place, fault: Fault) -> Seen:
             await server.answer(2)
             return Seen(outcome="stopped", is_error=True)
         result = (await server.answer(1))["result"]
-    details = result.get("_meta", {}).get("nacre/details") or result["structuredContent"]["details"]
+    details = result.get("_meta", {}).get("nacre/details", {})
     return _seen({"text": result["content"][0]["text"], "is_error": result["isError"], "details": details})
 
 
