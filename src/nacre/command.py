@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 SHELL = "/bin/bash"
 
@@ -14,8 +14,7 @@ SIDE_FD = 120
 Streams = Literal["merged", "split"]
 
 
-@dataclass(frozen=True, slots=True)
-class TerminalSize:
+class TerminalSize(NamedTuple):
     """The size of a terminal in characters."""
 
     columns: int
@@ -53,8 +52,7 @@ class Command:
     """The terminal that the command runs in; None gives it pipes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewJob:
+class NewJob(NamedTuple):
     """What the far side must know to keep a command as a job."""
 
     directory: str

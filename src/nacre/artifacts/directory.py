@@ -13,7 +13,7 @@ import fcntl
 import os
 import stat
 import time
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from nacre.artifacts.layout import encode_record
 from nacre.errors import ArtifactError, ArtifactQuotaError
@@ -33,8 +33,7 @@ _NEW = os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewArtifact:
+class NewArtifact(NamedTuple):
     """The files of an artifact that is about to be written."""
 
     id: int

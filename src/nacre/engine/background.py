@@ -111,7 +111,7 @@ async def keep(
     try:
         run.pause()
         held, lost = capture.hand_over(str(directory / record.OUTPUT))
-        await run.keep(replace(job, held=held))
+        await run.keep(job._replace(held=held))
     except (OSError, NacreError) as error:
         # Its output is on the way from one reader to another: there is no way back to the foreground.
         await run.end()

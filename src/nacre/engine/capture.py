@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from nacre.artifacts.spill import Spill, SpillResult
 from nacre.artifacts.store import ArtifactStore
@@ -42,8 +43,7 @@ class Nowhere:
         raise AssertionError("a kept command's output is not read here")
 
 
-@dataclass(frozen=True, slots=True)
-class Observers:
+class Observers(NamedTuple):
     """What sees the output of a run while it comes, without hidden values."""
 
     live: LiveTail | None = None

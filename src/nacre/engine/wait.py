@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from nacre.engine.event import Event
 from nacre.engine.run import Run
@@ -21,8 +20,7 @@ Kept = Literal["window", "event"]
 """Why a command that goes on is kept as a job."""
 
 
-@dataclass(frozen=True, slots=True)
-class WaitPolicy:
+class WaitPolicy(NamedTuple):
     """How long a call waits for its command before it is kept as a job."""
 
     window: float | None = None
@@ -32,14 +30,13 @@ class WaitPolicy:
 
     def after(self, waited: float) -> WaitPolicy:
         """What is left of it when the caller has waited for an approval already."""
-        return replace(self, window=max(self.window - waited, 0.0)) if self.window is not None and waited else self
+        return self._replace(window=max(self.window - waited, 0.0)) if self.window is not None and waited else self
 
 
 TO_THE_END = WaitPolicy()
 
 
-@dataclass(frozen=True, slots=True)
-class Waited:
+class Waited(NamedTuple):
     """What a wait came to."""
 
     why: Kept | None

@@ -5,12 +5,11 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessEnvironment:
+class ProcessEnvironment(NamedTuple):
     """The variables at one moment; two of the same generation hold the same variables."""
 
     values: Mapping[str, str]

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from nacre.command import Command
 from nacre.environment.filter import EnvironmentEntryError, child_environment, with_call_environment
@@ -131,8 +132,7 @@ def is_filtered(profile: Profile, settings: EnvironmentSettings) -> bool:
     return settings.env_filter == "on"
 
 
-@dataclass(frozen=True, slots=True)
-class _Shared:
+class _Shared(NamedTuple):
     """What every call with the same environment shares."""
 
     env: Mapping[str, str]
