@@ -75,10 +75,6 @@ NOT_APPLICABLE: dict[tuple[str, str], str] = {
 # Promises that are not kept yet, with the reason.
 BROKEN: dict[tuple[str, str], str] = {
     **{
-        (way, "hidden pipe failure"): "the stage codes of a job are not told"
-        for way in ("modes background", "workspace async", "workspace moved")
-    },
-    **{
         (way, "survivors"): "what a job left running is neither named nor kept"
         for way in ("modes background", "workspace async", "workspace moved")
     },

@@ -16,6 +16,7 @@ from typing import Any
 from nacre.command import NewJob
 from nacre.engine.capture import Capture, Nowhere
 from nacre.engine.engine import Engine
+from nacre.engine.hidden_failure import answering_stages
 from nacre.engine.run import Run
 from nacre.engine.wait import Kept, Waited
 from nacre.errors import BackendError, JobError, NacreError
@@ -64,8 +65,12 @@ async def start_in_background(
     # An end whose delivery is claimed by a notice is told there; this answer then only says that the job was started.
     if ended is None or not claim(ended):
         return background
+    # The output has lost escapes that may have broken a hidden value in two.
     return replace(
-        background, preview=output_of(ended), outcome=job_outcome(ended), exit_code=ended.record.get("exitCode")
+        background,
+        preview=planned.redactor.redact_text(output_of(ended)),
+        outcome=job_outcome(ended),
+        exit_code=ended.record.get("exitCode"),
     )
 
 
@@ -221,6 +226,8 @@ async def _new_job(engine: Engine, planned: Plan, profile: Profile, **facts: Any
         "session": owner.session,
         "project": project,
     }
+    if planned.command.stages and "from" not in facts:
+        first["answering"] = answering_stages(planned.request.command)
     job = NewJob(
         directory=str(directory),
         head_bytes=settings.job_head_bytes,

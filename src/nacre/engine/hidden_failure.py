@@ -1,51 +1,26 @@
-"""A failure that a pipe hides: said in words, from the stage codes and the programs of the stages."""
+"""Which stages of a script's pipelines answer with their exit code, so that 1 is not a failure (D20)."""
 
 from __future__ import annotations
-
-from nacre.warden.stages import BROKEN_PIPE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nacre.bash.tree import Close, Open, Program, SimpleCommand, Word
-    from nacre.request import ShellRequest
 
 # Programs whose exit code 1 is an answer ("no match", "they differ", "it is not so"), not a failure.
 _ANSWERING = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "diff", "cmp", "test", "["})
 _ANSWERING_GIT = frozenset({"diff", "grep"})
-_ANSWER = 1
 
 
-def hidden_failure(stages: tuple[int, ...], exit_code: int | None, request: ShellRequest) -> str | None:
-    """The notice for a pipeline whose status hides a failing stage; None when it hides nothing."""
-    if len(stages) < 2 or exit_code != 0 or stages[-1] != exit_code:
-        return None
-    failed = [(at, code) for at, code in enumerate(stages[:-1], start=1) if code not in (0, BROKEN_PIPE)]
-    if any(code == _ANSWER for _, code in failed):
-        answering = _answering_stages(request, len(stages))
-        failed = [(at, code) for at, code in failed if code != _ANSWER or at not in answering]
-    if not failed:
-        return None
-    which = ", ".join(f"stage {at} exited with {code}" for at, code in failed)
-    return f"a pipe hides a failure: {which} (stage codes {' | '.join(map(str, stages))})"
-
-
-def _answering_stages(request: ShellRequest, count: int) -> set[int]:
-    """The stages, counted from 1, that answer with their exit code, in the last pipeline of so many stages."""
+def answering_stages(script: str) -> list[list[int]]:
+    """For each pipeline, in the order of their ends: 1 for each stage that answers with its exit code, else 0."""
     # Loaded for the few results that need it.
     from nacre.bash.reader import read
     from nacre.bash.tree import UnreadableError
 
     try:
-        found = _pipelines(read(request.command))
+        return [[int(_answers(stage)) for stage in stages] for stages in _pipelines(read(script))]
     except UnreadableError:
-        return set()
-    # The status of a lifted last stage is not among the codes.
-    lengths = (count,) if request.lifted is None else (count, count + 1)
-    for length in lengths:
-        for stages in reversed(found):
-            if len(stages) == length:
-                return {at for at, stage in enumerate(stages, start=1) if _answers(stage)}
-    return set()
+        return []
 
 
 def _pipelines(program: Program) -> list[list[SimpleCommand | Open]]:

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from nacre.backend import Ending, Survivor
 from nacre.engine.capture import Capture
-from nacre.engine.hidden_failure import hidden_failure
+from nacre.engine.hidden_failure import answering_stages
 from nacre.engine.run import Run
 from nacre.output.redaction.redactor import Redactor
 from nacre.planning.plan import Plan
 from nacre.profile import Profile
 from nacre.request import Lifted, ShellRequest
 from nacre.result import Exited, Lost, Outcome, ShellResult, Signalled, Stopped, TimedOut
-from nacre.warden.stages import producers_status
+from nacre.warden.stages import hidden_failure, producers_status
 
 # A survivor's command line is shown to be recognised, not to be read.
 ARGV_CHARACTERS = 60
@@ -100,8 +100,10 @@ def notices_of(run: Run, ending: Ending, survivors: tuple[Survivor, ...], reques
         notices.append(f"rm was refused by nacre: {path} is critical; the script went on")
     if ending.out_of_memory:
         notices.append("out of memory: the kernel killed a process of this command or beside it")
-    if len(ending.stages) > 1 and (hidden := hidden_failure(ending.stages, ending.code, request)):
-        notices.append(hidden)
+    if len(ending.stages) > 1:
+        answering = answering_stages(request.command) if 1 in ending.stages else []
+        hidden = hidden_failure(ending.stages, ending.code, answering, lifted=request.lifted is not None)
+        notices += [hidden] if hidden else []
     if survivors:
         notices.append(f"still running: {', '.join(_spell(survivor) for survivor in survivors)}")
     elif run.watch.held and not ending.unkillable:

@@ -63,7 +63,8 @@ def output_of(job: Job, most: int = INLINE_CHARACTERS) -> str:
         return f"[{error}]"
     with file:
         end = _end_of(job, file)
-        notices = "".join(f"\n[{notice}]" for notice in file.notices)
+        hidden = job.record.get("hiddenFailure")
+        notices = "".join(f"\n[{notice}]" for notice in (*file.notices, *([hidden] if hidden else [])))
         if not end:
             return f"(no output){notices}"
         if len(file.extents) == 1 and end <= most * 4:

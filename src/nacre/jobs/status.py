@@ -68,6 +68,8 @@ def details_of(job: Job) -> dict[str, Any]:
     for name in ("exitCode", "signal", "pid"):
         if job.record.get(name) is not None:
             details[name] = job.record[name]
+    if len(stages := job.record.get("stages") or []) > 1:
+        details["stages"] = stages
     if status_of(job) == "failed":
         details["errorText"] = outcome_of(job)
     if job.note is not None:

@@ -14,7 +14,7 @@ import signal
 import time
 
 from nacre.warden import children, ledger, record
-from nacre.warden.stages import producers_status
+from nacre.warden.stages import hidden_failure, producers_status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -208,6 +208,14 @@ class Job:
         }
         if self.output.error is not None:
             self.record["outputError"] = self.output.error
+        hidden = hidden_failure(
+            self.record["stages"],
+            self.record["exitCode"],
+            self.record.get("answering", ()),
+            lifted="producer" in self.record,
+        )
+        if hidden is not None:
+            self.record["hiddenFailure"] = hidden
         self.output.close()
         try:
             if not record.holds(self.directory, self.lock):

@@ -270,5 +270,5 @@ def end_entry(record: Record) -> Record:
     }
     if record["state"] == "lost":
         entry["error"] = record.get("reason")
-    notices = [record[name] for name in ("outputError",) if record.get(name)]
+    notices = [record[name] for name in ("outputError", "hiddenFailure") if record.get(name)]
     return entry | {"notices": notices} if notices else entry

@@ -1,4 +1,4 @@
-"""The status of a pipeline whose last stage only selects lines: its producer's. Told alike by the near and far side."""
+"""What the stage codes of a pipeline mean, for the near and the far side alike."""
 
 from __future__ import annotations
 
@@ -22,3 +22,36 @@ def producers_status(stages: Sequence[int], code: int, *, producer: int) -> tupl
         return code, (*kept, code)
     # `head` had enough and closed the pipe: what its producer died of is no failure.
     return (0 if kept[-1] == BROKEN_PIPE else kept[-1]), kept
+
+
+# An exit code that is an answer of some programs ("no match", "they differ"), not a failure.
+_ANSWER = 1
+
+
+def hidden_failure(
+    stages: Sequence[int], code: int | None, answering: Sequence[Sequence[int]], *, lifted: bool = False
+) -> str | None:
+    """The notice for a pipeline whose status hides a failing stage; None when it hides nothing.
+
+    Args:
+        answering: for each pipeline of the script, 1 for each stage whose exit code 1 is an answer and 0 for others.
+        lifted: True if the code of the last stage is not among the codes.
+    """
+    if len(stages) < 2 or code != 0 or stages[-1] != code:
+        return None
+    failed = [(at, status) for at, status in enumerate(stages[:-1], start=1) if status not in (0, BROKEN_PIPE)]
+    answers = _flags(answering, len(stages), lifted=lifted) if any(status == _ANSWER for _, status in failed) else ()
+    failed = [(at, status) for at, status in failed if status != _ANSWER or not any(answers[at - 1 : at])]
+    if not failed:
+        return None
+    which = ", ".join(f"stage {at} exited with {status}" for at, status in failed)
+    return f"a pipe hides a failure: {which} (stage codes {' | '.join(map(str, stages))})"
+
+
+def _flags(answering: Sequence[Sequence[int]], count: int, *, lifted: bool) -> Sequence[int]:
+    """The flags of the last pipeline of so many stages."""
+    for length in (count, count + 1) if lifted else (count,):
+        for flags in reversed(answering):
+            if len(flags) == length:
+                return flags
+    return ()
