@@ -94,3 +94,14 @@ async def test_a_value_that_is_taken_out_is_not_in_the_output_however_it_is_cut(
     job, table = await started(f"printf {value[:5]}; sleep 0.05; printf %s {value[5:]!r}; echo; echo end")
     await ended(job, table)
     assert job.output_file.read_text().startswith("[redacted:SERVICE_TOKEN]\nend\n")
+
+
+@pytest.mark.parametrize(("contract", "arguments"), [("workspace", {"async": True}), ("modes", {"mode": "background"})])
+async def test_the_record_of_a_job_has_the_stage_codes_of_its_last_pipeline(
+    home: Path, contract: str, arguments: dict[str, object]
+) -> None:
+    async with Tool(contract, settings=Settings()) as tool:
+        await tool.call({"command": "true; false | true", **arguments})
+        (job,) = tool.engine.jobs.list().jobs
+        found = (await ended(job, tool.engine.jobs)).record
+    assert (found["state"], found["exitCode"], found["stages"]) == ("exited", 0, [1, 0])

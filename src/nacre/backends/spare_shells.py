@@ -59,29 +59,14 @@ class Spare:
         """Whether the shell has said that it waits for its script."""
         self.refusal: str | None = None
         """Why the system lets no shell be started in advance."""
-        self._env = command.env
+        self.surroundings = _surroundings(command)
         self._cwd = command.cwd
-        self._streams = command.streams
         self._shell = command.shell
         self._directory = _identity(command.cwd)
         forks.hold(self)
 
     def fits(self, command: Command) -> bool:
-        return (
-            self._env == command.env
-            and self._cwd == command.cwd
-            and self._streams == command.streams
-            and self._shell == command.shell
-        )
-
-    def is_like(self, other: Spare) -> bool:
-        """Whether both serve the same surroundings."""
-        return (
-            self._env == other._env
-            and self._cwd == other._cwd
-            and self._streams == other._streams
-            and self._shell == other._shell
-        )
+        return self.surroundings == _surroundings(command)
 
     def look(self) -> bool | None:
         """Whether it can be used now; None when it never can (again)."""
@@ -178,6 +163,11 @@ class Spare:
         """Give it up; its runner ends the shell."""
         self.close_ends()
         self.link.close()
+
+
+def _surroundings(command: Command) -> tuple[object, ...]:
+    """What a command must have in common with the one that a spare was started for."""
+    return command.env, command.cwd, command.streams, command.shell
 
 
 def _identity(path: str) -> tuple[int, int] | None:
@@ -315,7 +305,7 @@ class Spares:
             return sum(spare.look() is True for spare in self._shelf if spare.fits(command))
 
     def refill(self, command: Command, wanted: int) -> None:
-        """See to it that the next calls in these surroundings find a spare; called when nobody waits."""
+        """Start spares for the next calls in these surroundings; called when no call waits."""
         with self._lock:
             self._asked += 1
             # A program that makes a single call needs none.
@@ -346,7 +336,7 @@ class Spares:
         and start more shells than they use.
         """
         for spare in self._shelf:
-            same = sum(one.is_like(spare) for one in self._shelf)
+            same = sum(one.surroundings == spare.surroundings for one in self._shelf)
             if same >= has + 2 or (has == 0 and time.monotonic() - spare.born >= FORGOTTEN_SECONDS):
                 self._shelf.remove(spare)
                 spare.close()

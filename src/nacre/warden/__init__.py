@@ -1,8 +1,7 @@
 """The far side: the small processes that start commands, contain them and outlive the caller.
 
-Stdlib only, and importable under `python -I -S`: of the rest of nacre only the redactor, which is made for that, and no
-third-party package.
-zygote forks runners · runner owns one command at a time · watch starts a job and copies its output · children knows
-the process tree · job keeps a command's output and final status on disk · record is the file that says what became of
-a job · wire is the frames between.
+Standard library of Python 3.9 only, and nothing outside this folder. In reading order: protocol (every message), zygote
+(forks runners), runner (serves one caller), start and launch (from a request to a shell), supervisor (watches a
+command), orders (what its caller asks), stop_ladder, keeping and keepers (jobs), record (what became of a job),
+relay (a caller on another machine), spare_shell (a shell started in advance).
 """

@@ -1,4 +1,4 @@
-"""The process tree below this process: who is in it, and how to end all of it.
+"""The process tree below this process: its members, and how to end all of them.
 
 Every process that a command starts, however it detaches itself, stays a descendant of its subreaper. Direct children
 cannot be confused with strangers, because only their parent frees their pid; deeper ones are signalled through a pidfd

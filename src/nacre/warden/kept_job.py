@@ -181,7 +181,7 @@ class Job:
         ledger.note(runner, self.directory)
 
     def running(self, leader: int, *, runner: int) -> None:
-        """Say in the record who runs it, without writing it."""
+        """Name the processes that run it in the record, without writing it."""
         self.record |= {
             "version": record.VERSION,
             "state": "running",
@@ -196,7 +196,7 @@ class Job:
     def finished(self, facts: Facts) -> None:
         """Write the final status, then what follows from it; neither changes afterwards.
 
-        What cannot be written is left to the next nacre that reads the record: a runner has nobody to tell, and
+        What cannot be written is left to the next nacre that reads the record: a runner cannot tell its caller, and
         must go on with what is left of the command.
         """
         self.output.flush()

@@ -1,7 +1,7 @@
 """Makes this process unreadable to other processes of the same user: its environment, memory and descriptors.
 
 Taking a secret out of a command's environment hides it; without this, the command could read it again from
-`/proc/PID/environ` of whoever started it. Root reads everything all the same.
+`/proc/PID/environ` of the program that started it. Root reads everything all the same.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def handed(script: str, *, notes_fd: int, prologue: str, stages: bool) -> bytes:
 
 
 def open_handles(pid: int, notes_fd: int | None) -> tuple[list[int], int]:
-    """What its caller needs to use a shell that was just started, and to see its end without asking anybody.
+    """What its caller needs to use a shell that was just started, and to see its end without asking the runner.
 
     The descriptors of its memory, its state, the runner's children, the process itself and its notes; then where in
     the memory the arguments begin. All but the last are the receiver's to close.

@@ -104,7 +104,7 @@ def _fork_job(control: Channel, env: dict[bytes, bytes], body: bytes, fds: list[
 
 
 def _fork_runner(control: Channel, env: dict[bytes, bytes], message: Request, body: bytes, all_fds: list[int]) -> None:
-    """Fork a runner with its first request; one that cannot be is told to whoever asked, and the warden goes on."""
+    """Fork a runner with its first request; a failure is told to the caller, and the warden goes on."""
     fd, *fds = all_fds
     sock = socket.socket(fileno=fd)
     try:
@@ -145,7 +145,7 @@ def _outlive_caller(control: Channel) -> NoReturn:
 
 
 def _refuse(sock: socket.socket, error: OSError) -> None:
-    """Tell whoever asked for a runner why there is none."""
+    """Tell a caller that asked for a runner why there is none."""
     Channel(sock).send(protocol.failed("process", error))
 
 

@@ -103,7 +103,7 @@ class Warden:
             self.give(link)
 
     def give(self, link: Link, *, since: float | None = None) -> None:
-        """Take back the way to a runner that is idle again, or to its own knowledge since then; who waits gets it."""
+        """Take back the link to a runner that is idle, or has been since then; a request that waits gets it."""
         link.good_until = (time.monotonic() if since is None else since) + IDLE_USABLE_SECONDS
         with self._lock:
             if self._waiting and self._hand_over(link):
@@ -204,7 +204,7 @@ class Warden:
         return True
 
     def _hand_over(self, link: Link) -> bool:
-        """Give an idle runner to the first who waits; False when nobody does."""
+        """Give an idle runner to the first request that waits; False when none does."""
         while self._waiting and not self._waiting[0].begun:
             request = self._waiting[0]
             if request.wanted and not link.hand_over(request):

@@ -152,7 +152,7 @@ class FirstRequest:
         return bool(self._rest)
 
     def message(self, known: Mapping[str, str] | None) -> Request:
-        """The whole of it, with the environment if whoever gets it knows another one."""
+        """The whole request, with the environment if the receiver knows another one."""
         return protocol.addressed(self._words, fds=len(self.fds), env=None if self._env == known else self._env)
 
     def send(self, sock: socket.socket, known: Mapping[str, str] | None, flags: int) -> bool:
@@ -168,7 +168,7 @@ class FirstRequest:
         return True
 
     def begin_anew(self) -> None:
-        """Whoever was being sent it is gone."""
+        """Send all of it again: the receiver is gone."""
         self._rest = memoryview(b"")
 
     def hold(self) -> None:
@@ -184,7 +184,7 @@ class FirstRequest:
         self.fds = [self.fds[0], *copies]
 
     def let_go(self) -> None:
-        """The same ended: it is sent, or nobody wants it."""
+        """Close these copies: the request is sent, or its caller has given up."""
         for fd in self.fds[1:]:
             os.close(fd)
         self._link.met()
