@@ -204,9 +204,6 @@ class Start:
 
     def _failed(self, step: str, error: OSError | ValueError) -> None:
         self.close()
-        for fd in self.readers:
-            os.close(fd)
-        self.readers = []
         self._channel.send(protocol.failed(step, error))
 
     @property
@@ -230,7 +227,14 @@ class Start:
         if self._launch is not None:
             self._launch.close()
             self._launch = None
+        for fd in self.take_readers():
+            os.close(fd)
         self._give_back()
+
+    def take_readers(self) -> list[int]:
+        """Give the reading ends that were made here to the process that reads them."""
+        readers, self.readers = self.readers, []
+        return readers
 
     def _give_back(self) -> None:
         for fd in self._fds:

@@ -51,7 +51,7 @@ class Supervisor:
         self.ladder = StopLadder(self.tree)
         self.keepers = Keepers(channel, self.tree)
         self.intake = Intake(self.poll)
-        self.relay = Relay(channel, start.readers, self.intake) if start.readers else None
+        self.relay = Relay(channel, start.take_readers(), self.intake) if start.readers else None
         self.job: Job | None = None
         self.following: list[bytes] = []
         """Requests for the next command that came before this one was known to be over; not decoded."""
