@@ -212,7 +212,7 @@ def test_a_session_may_be_used_from_one_loop_after_another(tmp_path: Path) -> No
     asyncio.run(shell.aclose())
 
 
-async def test_writing_to_every_descriptor_deceives_nobody(tmp_path: Path) -> None:
+async def test_a_script_that_writes_to_every_descriptor_forges_no_report(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         await shell.run("x=kept")
         in_shell = await shell.run("for fd in {3..255}; do echo spoof >&$fd; done 2>/dev/null; false")
