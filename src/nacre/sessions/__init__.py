@@ -1,7 +1,7 @@
 """Persistent shells: one real bash runs the commands of a session, one turn after the other.
 
-`session` owns the state that outlives a shell; `turn` is one command in the shell; `bash_process` is one live bash, and
-`shell_loop` has the bash texts that it runs; `framing` reads its reports. `checkpoint` is a shell's state as a value,
-which the guard reads too; `state_safety` and `exit_traps` say what a script does to it. `rc_file` reads the user's
-~/.bashrc. `open_sessions` holds the sessions of one engine.
+Reading order: `session` (the order of the commands) · `turn` and `turn_spec` (one command) · `session_shell` (the
+current bash, and its renewal) · `remembered_state` and `lost_shell` (what outlives it) · `bash_process`, `framing` and
+`shell_loop` (one live bash, its reports, the texts that it runs) · `checkpoint`, `state_safety`, `exit_traps` and
+`exit_saver` (its state, and which scripts change it) · `pipe_switch` · `rc_file` · `open_sessions`.
 """

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from nacre.sessions.leftovers import Leftovers
+from nacre.sessions.bash_process import Leftovers
 from nacre.sessions.shell_loop import SAME
 from nacre.warden import marks
 
