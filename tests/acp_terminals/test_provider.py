@@ -168,3 +168,14 @@ async def test_a_connection_that_ends_during_a_kill_is_not_held_up(work: Path) -
         await killing
     await provider.aclose()
     assert not alive(pid)
+
+
+async def test_the_log_accuses_no_other_program_of_what_a_command_left_running(work: Path, home: Path) -> None:
+    async with providing(work) as (wire, _):
+        ids = {"session_id": SESSION, "terminal_id": await create(wire, "sleep 1000 & echo $! >pid")}
+        (pid,) = await written(work / "pid")
+        await wire.agent_side.wait_for_terminal_exit(**ids)
+        await wire.agent_side.release_terminal(**ids)
+        assert not alive(pid)
+    (entry,) = entries(home)
+    assert (entry["outcome"], entry["exitCode"], entry.get("notices")) == ("exited", 0, None)

@@ -66,6 +66,7 @@ NOT_APPLICABLE: dict[tuple[str, str], str] = {
         for way in ("modes background", "workspace async", "workspace moved")
     },
     ("acp provider", "hidden pipe failure"): PROGRAM,
+    ("acp provider", "survivors"): "what a command left running ends with its terminal, before the call is logged",
     **{
         ("acp terminal", fault): CLIENT
         for fault in ("warden cannot be executed", "warden ends at once", "survivors", "hidden pipe failure")
@@ -78,10 +79,6 @@ BROKEN: dict[tuple[str, str], str] = {
         (way, "survivors"): "what a job left running is neither named nor kept"
         for way in ("modes background", "workspace async", "workspace moved")
     },
-    (
-        "acp provider",
-        "survivors",
-    ): "they are ended at the release, and the log says that something else holds the output",
 }
 
 

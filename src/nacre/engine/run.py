@@ -141,7 +141,7 @@ class EndWatch:
 
     def begin_again(self) -> None:
         """Wait for a second end, of what the finished command left running."""
-        self.over, self.ending, self.open = False, None, set()
+        self.over, self.held, self.ending, self.open = False, False, None, set()
 
     def until_started(self) -> asyncio.Future[None]:
         """Done when the shell has started, or the command is over."""
