@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -302,10 +303,11 @@ def test_what_is_shown_never_exceeds_the_limit_and_what_fits_is_whole(
 
 
 async def test_notices_are_the_last_lines_of_stderr() -> None:
-    hidden, left = (await call({"commands": ["printf oops >&2; false | true", "sleep 0.3 & echo $!"]}))["output"]
+    hidden, left = (await call({"commands": ["printf oops >&2; false | true", "sleep 1000 & echo $!"]}))["output"]
     assert hidden == exited(0, "", "oops\n[a pipe hides a failure: stage 1 exited with 1 (stage codes 1 | 0)]\n")
     pid = left["stdout"].strip()
-    assert left == exited(0, f"{pid}\n", f"[still running: pid {pid} (sleep 0.3)]\n")
+    assert left == exited(0, f"{pid}\n", f"[still running: pid {pid} (sleep 1000)]\n")
+    os.kill(int(pid), signal.SIGKILL)
     await gone(int(pid))
 
 

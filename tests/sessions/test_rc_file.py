@@ -87,8 +87,8 @@ async def test_a_call_goes_on_without_a_slow_rc_and_a_later_one_has_it(
         assert text.startswith("hello you\nWORLD\nown\n/\n1 /rc\n")
         assert not (user / "lock").exists()
         # It stays, in this session and for the next.
-        assert (await say(tool, "shout; shopt globstar; set -o | grep noclobber")).startswith(
-            "WORLD\nglobstar       \ton\nnoclobber      \ton\n"
+        assert (await say(tool, "shout; shopt -q globstar && [[ -o noclobber ]] && echo both on")).startswith(
+            "WORLD\nboth on\n"
         )
         async with nacre.Tool("workspace", cwd=tmp_path, settings=nacre.Settings()) as other:
             text = await say(other, "shout")

@@ -42,8 +42,8 @@ async def test_state_stays_from_one_command_to_the_next(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         await shell.run("cd sub; x=1; f() { echo f $x; }; set -u; shopt -s extglob; alias a=b; umask 027")
         assert shell.cwd == str(tmp_path / "sub")
-        result = await shell.run("f; pwd; echo $-; shopt extglob; alias a; umask")
-        assert result.text == f"f 1\n{tmp_path}/sub\nhuBc\nextglob        \ton\nalias a='b'\n0027\n"
+        result = await shell.run("f; pwd; echo $-; shopt -p extglob; alias a; umask")
+        assert result.text == f"f 1\n{tmp_path}/sub\nhuBc\nshopt -s extglob\nalias a='b'\n0027\n"
         assert result.cwd == str(tmp_path / "sub")
         assert result.notices == ()
 
