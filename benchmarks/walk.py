@@ -47,7 +47,7 @@ WORKSPACE = 'Tool("workspace").call, session'
 LIMITS = {
     RUN: Limit(calls=64, files=18),
     RUN_LONGER: Limit(calls=110, files=22),
-    WORKSPACE: Limit(calls=102, files=32),
+    WORKSPACE: Limit(calls=102, files=30),
 }
 
 

@@ -149,11 +149,11 @@ def test_the_limits_are_two_seconds_for_a_call_and_a_minute_for_the_rc() -> None
     assert (rc_file.BUDGET_SECONDS, rc_file.LIMIT_SECONDS, rc_file.GRACE_SECONDS) == (2.0, 60.0, 5.0)
 
 
-async def test_what_ends_its_shell_or_is_no_file_costs_nothing_but_itself(
-    user: Path, tool: nacre.Tool, tmp_path: Path
-) -> None:
+async def test_what_ends_its_shell_or_is_no_file_costs_nothing_but_itself(user: Path, tmp_path: Path) -> None:
+    # Before the tool is made: it begins to read what is there.
     write_rc(user, "exit 3\n")
-    text = await say(tool, "echo hi")
+    async with nacre.Tool("workspace", cwd=tmp_path, settings=nacre.Settings()) as tool:
+        text = await say(tool, "echo hi")
     assert text.startswith("hi\n")
     assert "was not read, so its functions and aliases are missing: it ended the shell, or defines too much" in text
     (user / rc_file.RC_NAME).unlink()
