@@ -36,6 +36,20 @@ def parser_of(verb: str) -> argparse.ArgumentParser:
     return parser
 
 
+def add_tools(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the names that the interceptor may suggest."""
+    parser.add_argument(
+        "--tools", default="", metavar="A,B", help="names of the model's other tools, for the interceptor"
+    )
+
+
+def subcommand(verbs: Any, name: str, text: str) -> argparse.ArgumentParser:
+    """Add a subcommand with `--json` to what `add_subparsers` returned."""
+    parser: argparse.ArgumentParser = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+    parser.add_argument("--json", action="store_true", help="print objects instead of text")
+    return parser
+
+
 def parsed(verb: str, arguments: list[str]) -> argparse.Namespace:
     """Parse the arguments of a verb."""
     parser = parser_of(verb)

@@ -20,6 +20,7 @@ from nacre.artifacts.opening import Artifact, ArtifactEntry
 from nacre.artifacts.store import ArtifactStore
 from nacre.artifacts.stored import Gap, Line
 from nacre.cli.frame import complain, say
+from nacre.cli.parser import subcommand
 from nacre.errors import InvalidRequestError
 from nacre.output.decode import IncrementalDecoder, decode
 from nacre.output.escapes import EscapeFilter, strip
@@ -43,10 +44,10 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show|grep|prune")
-    listing = _verb(verbs, "list", "every artifact, oldest first")
+    listing = subcommand(verbs, "list", "every artifact, oldest first")
     listing.set_defaults(act=_list)
 
-    show = _verb(verbs, "show", "an artifact's output, all of it or a range")
+    show = subcommand(verbs, "show", "an artifact's output, all of it or a range")
     show.add_argument("id", type=_artifact_id, help="the artifact's id, e.g. 7")
     show.add_argument("--offset", type=_count, default=0, metavar="BYTE", help="begin at this byte of the output")
     show.add_argument("--limit", type=_count, metavar="BYTES", help="at most this many bytes")
@@ -55,12 +56,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ranges.add_argument("--tail", type=_count, metavar="N", help="the last N lines")
     show.set_defaults(act=_show)
 
-    grep = _verb(verbs, "grep", "the lines of artifacts in which a regular expression is found; exits 1 for none")
+    grep = subcommand(verbs, "grep", "the lines of artifacts in which a regular expression is found; exits 1 for none")
     grep.add_argument("pattern", help="a Python regular expression")
     grep.add_argument("ids", nargs="*", type=_artifact_id, metavar="ID", help="which artifacts; all without any")
     grep.set_defaults(act=_grep)
 
-    prune = _verb(verbs, "prune", "remove old artifacts, and the oldest beyond a total size")
+    prune = subcommand(verbs, "prune", "remove old artifacts, and the oldest beyond a total size")
     prune.add_argument("--days", type=float, metavar="N", help="remove those older than this (default: the settings)")
     prune.add_argument(
         "--bytes", type=_count, metavar="N", help="keep at most this much in all (default: the settings)"
@@ -213,12 +214,6 @@ def _line_facts(item: Line | Gap) -> dict[str, object]:
     if isinstance(item, Gap):
         return {"gapBytes": item.bytes, "reason": item.reason}
     return {"line": item.number, "text": decode(item.data), "cutBytes": item.cut_bytes}
-
-
-def _verb(verbs: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
-    parser.add_argument("--json", action="store_true", help="print objects instead of text")
-    return parser
 
 
 def _artifact_id(text: str) -> int:

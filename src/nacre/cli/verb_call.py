@@ -9,6 +9,7 @@ import sys
 
 from nacre.cli.frame import complain
 from nacre.cli.interruption import Interruption
+from nacre.cli.parser import add_tools
 from nacre.contracts import contract_names
 from nacre.contracts.contract import Reply
 from nacre.errors import InvalidRequestError
@@ -27,9 +28,7 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("contract", choices=contract_names(), help="the shape of the tool")
-    parser.add_argument(
-        "--tools", default="", metavar="A,B", help="names of the model's other tools, for the interceptor"
-    )
+    add_tools(parser)
     parser.add_argument("arguments", nargs="?", default="-", help="the arguments as JSON; - or nothing reads stdin")
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from nacre import config
 from nacre.cli.frame import complain, say
+from nacre.cli.parser import subcommand
 from nacre.jobs.job import Job
 from nacre.jobs.liveness import RunnerLock
 from nacre.jobs.output_file import JobFile
@@ -38,8 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("logs", "a job's output"),
         ("stop", "end a job and everything it started"),
     ):
-        sub = verbs.add_parser(verb, help=text, description=f"{text[0].upper()}{text[1:]}.")
-        sub.add_argument("--json", action="store_true", help="print objects instead of text")
+        sub = subcommand(verbs, verb, text)
         if verb == "list":
             sub.add_argument("--all", action="store_true", help="those of other projects too")
         else:

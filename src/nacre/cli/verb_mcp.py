@@ -7,6 +7,7 @@ import asyncio
 import os
 
 from nacre.cli.interruption import Interruption
+from nacre.cli.parser import add_tools
 from nacre.complaints import take_stderr
 from nacre.errors import ConfigError, InvalidRequestError
 from nacre.json_lines.stdio_transport import take_streams
@@ -39,9 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--structured", action="store_true", help="for programs: results as objects beside the text, with their schema"
     )
     parser.add_argument("--contract", choices=shell_contracts(), default="workspace", help="the shape of the shell")
-    parser.add_argument(
-        "--tools", default="", metavar="A,B", help="names of the model's other tools, for the interceptor"
-    )
+    add_tools(parser)
 
 
 def main(namespace: argparse.Namespace) -> int:

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 
 from nacre.cli.interruption import Interruption
+from nacre.cli.parser import add_tools
 from nacre.complaints import take_stderr
 from nacre.json_lines.stdio_transport import take_streams
 from nacre.rpc.server import serve
@@ -24,9 +25,7 @@ examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--tools", default="", metavar="A,B", help="names of the model's other tools, for the interceptor"
-    )
+    add_tools(parser)
 
 
 def main(namespace: argparse.Namespace) -> int:
