@@ -184,8 +184,10 @@ def is_zombie(pid: int) -> bool:
 
 
 def survivors(root: int) -> list[Living]:
-    """Living processes below root, as facts to show."""
-    return [{"pid": pid, "argv": command_line(pid)} for pid in sorted(descendants(root)) if not is_zombie(pid)]
+    """Living processes below root, the oldest first, as facts to show."""
+    # Not by pid: numbers begin anew at the system's limit.
+    by_age = sorted(descendants(root), key=lambda pid: start_time(pid) or 0)
+    return [{"pid": pid, "argv": command_line(pid)} for pid in by_age if not is_zombie(pid)]
 
 
 def signal_process(pid: int, number: int, *, parents: set[int]) -> None:
