@@ -6,6 +6,7 @@ import json
 import os
 import stat
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from nacre.cli.clients import CLIENTS, file_of
 from nacre.cli.verb_install import add
 from nacre.errors import ConfigError
 
-ENTRY = {"type": "stdio", "command": "nacre", "args": ["mcp"]}
+PLAIN = {"command": "nacre", "args": ["mcp"]}
+ENTRY = {"type": "stdio", **PLAIN}
 
 
 @pytest.fixture
@@ -26,7 +28,7 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "user"
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
-    for name in ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR"):
+    for name in ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
         monkeypatch.delenv(name, raising=False)
     return home
 
@@ -52,6 +54,20 @@ def written(path: Path) -> Any:
         ("zed", "linux", {}, "/home/u/.config/zed/settings.json"),
         ("zed", "linux", {"XDG_CONFIG_HOME": "/x"}, "/x/zed/settings.json"),
         ("zed", "darwin", {"XDG_CONFIG_HOME": "/x"}, "/home/u/.config/zed/settings.json"),
+        ("codex", "linux", {}, "/home/u/.codex/config.toml"),
+        ("codex", "darwin", {"CODEX_HOME": "/c"}, "/c/config.toml"),
+        ("gemini", "linux", {}, "/home/u/.gemini/settings.json"),
+        ("claude-desktop", "linux", {}, "/home/u/.config/Claude/claude_desktop_config.json"),
+        (
+            "claude-desktop",
+            "darwin",
+            {},
+            "/home/u/Library/Application Support/Claude/claude_desktop_config.json",
+        ),
+        ("opencode", "linux", {}, "/home/u/.config/opencode/opencode.json"),
+        ("windsurf", "darwin", {}, "/home/u/.codeium/windsurf/mcp_config.json"),
+        ("devin", "linux", {}, "/home/u/.config/devin/mcp_config.json"),
+        ("cline", "linux", {}, "/home/u/.cline/data/settings/cline_mcp_settings.json"),
     ],
 )
 def test_the_file_of_a_user(client: str, platform: str, environ: dict[str, str], path: str) -> None:
@@ -65,7 +81,10 @@ def test_the_file_of_a_user(client: str, platform: str, environ: dict[str, str],
         ("claude", ".mcp.json", {"mcpServers": {"nacre": ENTRY}}),
         ("cursor", ".cursor/mcp.json", {"mcpServers": {"nacre": ENTRY}}),
         ("vscode", ".vscode/mcp.json", {"servers": {"nacre": ENTRY}}),
-        ("zed", ".zed/settings.json", {"context_servers": {"nacre": {"command": "nacre", "args": ["mcp"]}}}),
+        ("zed", ".zed/settings.json", {"context_servers": {"nacre": PLAIN}}),
+        ("gemini", ".gemini/settings.json", {"mcpServers": {"nacre": PLAIN}}),
+        ("devin", ".devin/mcp_config.json", {"mcpServers": {"nacre": PLAIN}}),
+        ("opencode", "opencode.json", {"mcp": {"nacre": {"type": "local", "command": ["nacre", "mcp"]}}}),
     ],
 )
 def test_a_project_s_entry_is_printed_or_written_and_names_no_path(
@@ -111,7 +130,81 @@ def test_what_is_written_for_a_user_starts_the_server(nacre: Nacre, user: Path) 
 def test_an_unknown_client_is_refused_with_the_known_ones(nacre: Nacre) -> None:
     done = nacre("install", "emacs")
     assert (done.code, done.out) == (2, "")
-    assert "invalid choice: 'emacs' (choose from 'claude', 'cursor', 'vscode', 'zed')" in done.err
+    assert "invalid choice: 'emacs' (choose from " in done.err
+    assert all(name in done.err for name in CLIENTS)
+
+
+@pytest.mark.parametrize("client", ["claude-desktop", "cline", "windsurf"])
+def test_a_client_without_a_project_file_says_so(nacre: Nacre, tmp_path: Path, client: str) -> None:
+    done = nacre("install", client, "--scope", "project", cwd=tmp_path)
+    title = CLIENTS[client].title
+    assert done == Finished(125, "", f"nacre: {title} has no file for a project; leave --scope out\n")
+
+
+@pytest.mark.parametrize("client", ["claude-desktop", "cline", "windsurf"])
+def test_its_user_s_file_gets_the_plain_entry(nacre: Nacre, user: Path, client: str) -> None:
+    assert nacre("install", client, "--write").code == 0
+    path = file_of(client, "user", home=user, cwd=user, environ={}, platform="linux")
+    assert path is not None
+    entry = written(path)["mcpServers"]["nacre"]
+    assert (list(entry), entry["args"], os.path.isabs(entry["command"])) == (["command", "args"], ["mcp"], True)
+
+
+# Codex: TOML.
+
+CODEX = """\
+model = "gpt-5.5"   # my favourite
+
+[mcp_servers.other]
+command = "npx"  # comments stay
+"""
+
+
+def test_a_table_is_appended_for_codex_and_every_other_byte_stays(nacre: Nacre, user: Path) -> None:
+    path = user / ".codex" / "config.toml"
+    path.parent.mkdir()
+    path.write_text(CODEX, encoding="utf-8")
+    done = nacre("install", "codex", "--write")
+    assert done.out == f"added 'nacre' to {path}; what it was is kept as config.toml.before-nacre\n"
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith(CODEX + "\n[mcp_servers.nacre]\ncommand = ")
+    servers = tomllib.loads(text)["mcp_servers"]
+    assert (servers["other"], servers["nacre"]["args"]) == ({"command": "npx"}, ["mcp"])
+    assert nacre("install", "codex", "--write").out == f"{path} has this entry already; nothing was changed\n"
+
+
+def test_what_is_printed_for_codex_is_the_table(nacre: Nacre, tmp_path: Path) -> None:
+    done = nacre("install", "codex", "--scope", "project", cwd=tmp_path)
+    assert done.out == '[mcp_servers.nacre]\ncommand = "nacre"\nargs = ["mcp"]\n'
+    assert nacre("install", "codex", "--scope", "project", "--write", cwd=tmp_path).code == 0
+    assert (tmp_path / ".codex" / "config.toml").read_text(encoding="utf-8") == done.out
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("model = ", "is not valid TOML (Invalid value (at end of document)), so nothing was changed"),
+        ('mcp_servers = {a = {command = "x"}}\n', "'mcp_servers' is written in a form that no table can be added to"),
+        ('[mcp_servers.nacre]\ncommand = "mine"\n', "has another entry 'nacre'"),
+        ("mcp_servers = 3\n", "'mcp_servers' is not an object, so nothing was changed"),
+    ],
+    ids=["broken", "inline", "another", "a number"],
+)
+def test_a_toml_file_that_cannot_take_the_table_is_not_touched(tmp_path: Path, text: str, why: str) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError) as refused:
+        add(path, CLIENTS["codex"], PLAIN, replace=True)
+    assert why in str(refused.value)
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_opencode_2_gets_the_entry_where_it_keeps_its_servers(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.json"
+    path.write_text('{"theme": "x", "mcp": {"timeout": 5, "servers": {"a": {"type": "local"}}}}', encoding="utf-8")
+    add(path, CLIENTS["opencode"], {"type": "local"}, replace=False)
+    servers = {"a": {"type": "local"}, "nacre": {"type": "local"}}
+    assert written(path) == {"theme": "x", "mcp": {"timeout": 5, "servers": servers}}
 
 
 # What is there stays.
@@ -194,6 +287,7 @@ def test_a_file_that_is_not_plain_json_is_not_touched(
     nacre: Nacre, user: Path, client: str, text: str, why: str
 ) -> None:
     path = file_of(client, "user", home=user, cwd=user, environ={}, platform="linux")
+    assert path is not None
     path.parent.mkdir(parents=True)
     path.write_text(text, encoding="utf-8")
     done = nacre("install", client, "--write")
@@ -219,7 +313,7 @@ def test_what_cannot_take_the_entry_is_not_touched(tmp_path: Path, data: bytes, 
     path = tmp_path / "mcp.json"
     path.write_bytes(data)
     with pytest.raises(ConfigError) as refused:
-        add(path, "mcpServers", ENTRY, replace=True)
+        add(path, CLIENTS["claude"], ENTRY, replace=True)
     assert str(refused.value).startswith(message.format(path=path.resolve()))
     assert path.read_bytes() == data
 
@@ -228,14 +322,14 @@ def test_what_cannot_take_the_entry_is_not_touched(tmp_path: Path, data: bytes, 
 def test_an_empty_file_gets_the_entry(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "mcp.json"
     path.write_bytes(data)
-    add(path, "servers", ENTRY, replace=False)
+    add(path, CLIENTS["vscode"], ENTRY, replace=False)
     assert written(path) == {"servers": {"nacre": ENTRY}}
 
 
 def test_a_lone_surrogate_stays_one(tmp_path: Path) -> None:
     path = tmp_path / "mcp.json"
     path.write_text(r'{"odd": "\ud800"}', encoding="utf-8")
-    add(path, "servers", ENTRY, replace=False)
+    add(path, CLIENTS["vscode"], ENTRY, replace=False)
     assert written(path)["odd"] == "\ud800"
 
 
@@ -246,7 +340,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     real.write_text("{}", encoding="utf-8")
     link = tmp_path / "mcp.json"
     link.symlink_to(real)
-    said = add(link, "servers", ENTRY, replace=False)
+    said = add(link, CLIENTS["vscode"], ENTRY, replace=False)
     assert said == f"added 'nacre' to {real.resolve()}; what it was is kept as mcp.json.before-nacre"
     assert (link.is_symlink(), written(real)) == (True, {"servers": {"nacre": ENTRY}})
 
@@ -258,7 +352,7 @@ def test_somebody_else_s_file_stays_theirs(tmp_path: Path) -> None:
     path.write_text("{}", encoding="utf-8")
     os.chown(path, 1234, 2345)
     path.chmod(0o640)
-    add(path, "servers", ENTRY, replace=False)
+    add(path, CLIENTS["vscode"], ENTRY, replace=False)
     for one in (path, tmp_path / "mcp.json.before-nacre"):
         found = os.stat(one)
         assert (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode)) == (1234, 2345, 0o640)
@@ -268,7 +362,7 @@ def test_an_earlier_copy_is_never_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "mcp.json"
     for text in ('{"a": 1}', '{"a": 2}', '{"a": 3}'):
         path.write_text(text, encoding="utf-8")
-        add(path, "servers", ENTRY, replace=False)
+        add(path, CLIENTS["vscode"], ENTRY, replace=False)
     kept = {one.name: one.read_text(encoding="utf-8") for one in tmp_path.glob("*before-nacre*")}
     assert kept == {
         "mcp.json.before-nacre": '{"a": 1}',
@@ -297,4 +391,4 @@ def test_a_directory_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     path = tmp_path / "file" / "mcp.json"
     with pytest.raises(ConfigError, match=r"file/mcp.json cannot be (read|written): Not a directory"):
-        add(path, "servers", ENTRY, replace=False)
+        add(path, CLIENTS["vscode"], ENTRY, replace=False)
