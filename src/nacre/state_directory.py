@@ -108,14 +108,14 @@ def survey(directory: str, function: Callable[P, T], /, *args: P.args, **kwargs:
     return place.call_within(SURVEY_SECONDS, function, *args, **kwargs)
 
 
-class Kept(Protocol):
+class StoredBelow(Protocol):
     """An object whose files are below `root`. It can be pickled."""
 
     @property
     def root(self) -> str | os.PathLike[str]: ...
 
 
-K = TypeVar("K", bound=Kept)
+K = TypeVar("K", bound=StoredBelow)
 
 
 def answered(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from nacre import config
-from nacre.artifacts.urls import standard_router
+from nacre.artifacts.artifact_urls import standard_router
 from nacre.contracts import contract_named
 from nacre.contracts.contract import Companion, Contract, Reply, SchemaContext, SeriesContract
 from nacre.engine.background import start_in_background

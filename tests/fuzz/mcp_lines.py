@@ -6,7 +6,7 @@ import atheris
 from harness import instrumented, start
 
 with instrumented():
-    from nacre.mcp.machine import Call, Machine, Send, ServerCard
+    from nacre.mcp.machine import Machine, Send, ServerCall, ServerCard
 
 CARD = ServerCard(name="n", title="t", version="1", instructions="")
 META = (
@@ -30,7 +30,7 @@ def one_input(data: bytes) -> None:
         event = machine.receive(begins + provider.ConsumeBytes(120).replace(b"\n", b" "))
         if isinstance(event, Send):
             check(event.line)
-        elif isinstance(event, Call):
+        elif isinstance(event, ServerCall):
             check(machine.finish(event, {}))
             assert machine.finish(event, {}) == b""
 

@@ -15,12 +15,12 @@ from typing import Any
 
 from nacre.json_lines.stdio_transport import take_streams
 from nacre.mcp import call, tasks
-from nacre.mcp.channel import Channel
+from nacre.mcp.call_channel import CallChannel
 from nacre.mcp.elicitation import approver
 from nacre.mcp.handlers import Handlers
 from nacre.mcp.http import listen, serve_http, url_of
 from nacre.mcp.jsonrpc import MISSING_CAPABILITY, RpcError
-from nacre.mcp.machine import Call
+from nacre.mcp.machine import ServerCall
 from nacre.mcp.sdk_server import build
 from nacre.mcp.stdio_server import serve_stdio
 from nacre.mcp.toolbox import Toolbox
@@ -48,13 +48,13 @@ SCHEMA = {"type": "object", "properties": {}, "additionalProperties": True}
 
 
 class FixtureHandlers(Handlers):
-    async def list_tools(self, call: Call, channel: Channel) -> Mapping[str, Any]:
+    async def list_tools(self, call: ServerCall, channel: CallChannel) -> Mapping[str, Any]:
         listed = await super().list_tools(call, channel)
         names = [*COMMANDS, "greet", "test_missing_capability"]
         more = [{"name": name, "description": "for the conformance suite", "inputSchema": SCHEMA} for name in names]
         return {**listed, "tools": [*listed["tools"], *more]}
 
-    async def call_tool(self, call: Call, channel: Channel) -> Mapping[str, Any]:
+    async def call_tool(self, call: ServerCall, channel: CallChannel) -> Mapping[str, Any]:
         name, given = call.params["name"], call.params.get("arguments") or {}
         if name == "greet":
             return {"content": [{"type": "text", "text": f"Hello, {given.get('name')}!"}]}

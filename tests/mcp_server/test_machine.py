@@ -17,10 +17,10 @@ from nacre.mcp.machine import (
     REVISION_KEY,
     SERVER_INFO_KEY,
     Answered,
-    Call,
     Cancelled,
     Machine,
     Send,
+    ServerCall,
     ServerCard,
 )
 
@@ -87,12 +87,12 @@ def test_a_call_before_the_handshake_is_refused_and_ping_is_not() -> None:
     error = sent(machine.receive(line("tools/list")))["error"]
     assert (error["code"], "initialize first" in error["message"]) == (-32600, True)
     assert sent(machine.receive(hello()))["result"]
-    assert isinstance(machine.receive(line("tools/list")), Call)
+    assert isinstance(machine.receive(line("tools/list")), ServerCall)
 
 
 def test_a_call_carries_the_revision_and_what_its_client_can_do() -> None:
     call = greeted(elicitation={}).receive(line("tools/call", {"name": "bash", "arguments": {"command": "true"}}))
-    assert isinstance(call, Call)
+    assert isinstance(call, ServerCall)
     assert (call.revision, call.is_modern, call.capabilities) == ("2025-11-25", False, {"elicitation": {}})
 
 
@@ -104,7 +104,7 @@ def test_the_modern_era_needs_no_handshake() -> None:
     assert result["_meta"][SERVER_INFO_KEY]["name"] == "n"
     assert result["capabilities"]["extensions"] == {"io.modelcontextprotocol/tasks": {}}
     call = machine.receive(modern("tools/list", 2))
-    assert isinstance(call, Call)
+    assert isinstance(call, ServerCall)
     assert call.is_modern
     listed = json.loads(machine.finish(call, {"tools": []}))["result"]
     assert (listed["tools"], listed["resultType"], listed["ttlMs"]) == ([], "complete", 60_000)
@@ -113,12 +113,12 @@ def test_the_modern_era_needs_no_handshake() -> None:
 def test_a_result_is_shaped_for_its_era() -> None:
     machine = greeted()
     call = machine.receive(line("resources/read", {"uri": "artifact://1"}))
-    assert isinstance(call, Call)
+    assert isinstance(call, ServerCall)
     old = json.loads(machine.finish(call, {"resultType": "complete", "contents": []}))["result"]
     assert old == {"contents": []}
     machine = Machine(CARD)
     call = machine.receive(modern("tools/call", name="bash"))
-    assert isinstance(call, Call)
+    assert isinstance(call, ServerCall)
     asked = json.loads(machine.finish(call, {"resultType": "input_required", "inputRequests": {}}))["result"]
     assert asked["resultType"] == "input_required"
     assert "ttlMs" not in asked
@@ -193,20 +193,20 @@ def test_wrong_parameters_are_refused_by_name(method: str, params: Any, said: st
 def test_a_cancelled_call_gets_no_answer() -> None:
     machine = greeted()
     call = machine.receive(line("tools/call", {"name": "bash"}, "seven"))
-    assert isinstance(call, Call)
+    assert isinstance(call, ServerCall)
     cancel = line("notifications/cancelled", {"requestId": "seven"}, None)
     assert machine.receive(cancel) == Cancelled("seven")
     assert machine.receive(cancel) is None
     assert machine.finish(call, {}) == b""
     assert machine.fail(call, RpcError(-32603, "late")) == b""
     # The id is free again.
-    assert isinstance(machine.receive(line("tools/call", {"name": "bash"}, "seven")), Call)
+    assert isinstance(machine.receive(line("tools/call", {"name": "bash"}, "seven")), ServerCall)
 
 
 def test_an_id_is_used_by_one_request_at_a_time() -> None:
     machine = greeted()
     call = machine.receive(line("tools/list", None, 7))
-    assert isinstance(call, Call)
+    assert isinstance(call, ServerCall)
     assert sent(machine.receive(line("tools/list", None, 7)))["error"]["code"] == -32600
     assert json.loads(machine.finish(call, {"tools": []}))["id"] == 7
 
@@ -261,7 +261,7 @@ def test_a_blank_line_says_nothing(blank: bytes) -> None:
 def test_text_that_is_not_unicode_is_still_json() -> None:
     machine = greeted()
     call = machine.receive(line("tools/list"))
-    assert isinstance(call, Call)
+    assert isinstance(call, ServerCall)
     answer = machine.finish(call, {"text": "\ud800 and ü"})
     assert json.loads(answer.decode("utf-8"))["result"]["text"] == "\ud800 and ü"
 
@@ -275,5 +275,5 @@ def test_no_line_breaks_the_machine(lines: list[bytes]) -> None:
         event = machine.receive(one.replace(b"\n", b" "))
         if isinstance(event, Send):
             assert set(json.loads(event.line)) in ({"jsonrpc", "id", "result"}, {"jsonrpc", "id", "error"})
-        elif isinstance(event, Call):
+        elif isinstance(event, ServerCall):
             assert jsonrpc.decode(machine.finish(event, {}))

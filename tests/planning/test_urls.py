@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nacre.artifacts.artifact_urls import standard_router
 from nacre.artifacts.store import ArtifactStore
-from nacre.artifacts.urls import standard_router
 from nacre.errors import InvalidRequestError
 from nacre.planning.urls import UnresolvedUrlError, UrlRouter, expand_command, expand_value
 

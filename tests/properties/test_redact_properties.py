@@ -4,9 +4,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from nacre.output.redaction import search
+from nacre.output.redaction.form_table import MAP_AFTER_QUESTIONS, UNBROKEN, Windows
 from nacre.output.redaction.forms import is_worth_hiding
 from nacre.output.redaction.redactor import Redactor
-from nacre.output.redaction.table import MAP_AFTER_QUESTIONS, UNBROKEN, Windows
 
 SMALL = st.text(alphabet="ab\nc-é'/", min_size=8, max_size=24)
 ANY = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\0"), min_size=8, max_size=40)

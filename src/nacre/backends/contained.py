@@ -20,7 +20,7 @@ from nacre.warden_client.runner_link import Link
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nacre.warden.messages import Event, Exited
+    from nacre.warden.messages import Event, ExitedEvent
 
 
 class ContainedBackend:
@@ -148,7 +148,7 @@ def _close(link: Link, readers: list[int]) -> None:
     link.close()
 
 
-def _plain_end(events: list[Event]) -> Exited | None:
+def _plain_end(events: list[Event]) -> ExitedEvent | None:
     """The end of a command that exited by itself and of which nothing is left; None if it did not."""
     if not events or events[0]["event"] != "exited":
         return None

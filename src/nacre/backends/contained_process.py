@@ -25,7 +25,7 @@ from nacre.warden_client.runner_link import Link
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nacre.warden.messages import Event, Exited, Kept, Living, Request, Run, StartJob, Survivors
+    from nacre.warden.messages import Event, ExitedEvent, KeptEvent, Living, Request, StartJob, StartRun, Survivors
 
 # How long the far side may take to answer a question about a finished command.
 ANSWER_SECONDS = 1.0
@@ -50,7 +50,7 @@ class ContainedProcess(PipesOnly):
         self._unheard = unheard
         """Whether nobody took the request."""
         self._pid: int | None = None
-        self._answer: asyncio.Future[Survivors | Kept] | None = None
+        self._answer: asyncio.Future[Survivors | KeptEvent] | None = None
         self._waking: asyncio.TimerHandle | None = None
         self._rests = False
         """Whether the far side keeps no limits of this command."""
@@ -193,21 +193,21 @@ class ContainedProcess(PipesOnly):
         elif event["event"] == "bye":
             self._lost("its runner went away before it was asked")
 
-    def _answered(self, event: Survivors | Kept) -> bool:
+    def _answered(self, event: Survivors | KeptEvent) -> bool:
         """Give the answer to a caller that waits for one."""
         if self._answer is None or self._answer.done():
             return False
         self._answer.set_result(event)
         return True
 
-    def _kept(self, message: Kept) -> None:
+    def _kept(self, message: KeptEvent) -> None:
         if "error" in message:
             self._ended = True
             self._listener.failed(StartError(f"the job's files could not be made: {message['error']}"))
         else:
             self._listener.started(message["pid"])
 
-    def _exited(self, message: Exited) -> None:
+    def _exited(self, message: ExitedEvent) -> None:
         warden.reap_intermediate()
         self._ended = True
         self._idle = not (message["left"] or message.get("stays"))
@@ -302,7 +302,7 @@ class ContainedProcess(PipesOnly):
         except OSError:
             return  # the far side is gone: the reader sees the end of the socket and says so
 
-    async def _ask(self, message: Request) -> Survivors | Kept:
+    async def _ask(self, message: Request) -> Survivors | KeptEvent:
         self._answer = self._loop.create_future()
         self._say(message)
         try:
@@ -340,7 +340,7 @@ class ContainedProcess(PipesOnly):
         self._readers = {}
 
 
-def request_of(command: Command, *, job: NewJob | None = None, outlives: bool = False) -> Run | StartJob:
+def request_of(command: Command, *, job: NewJob | None = None, outlives: bool = False) -> StartRun | StartJob:
     request = protocol.run(
         script=command.script,
         shell=command.shell,

@@ -18,9 +18,9 @@ from typing import Any
 from nacre.errors import DeniedError
 from nacre.guard.approval import AnswerPendingError
 from nacre.guard.verdict import Verdict
-from nacre.mcp.channel import Channel
+from nacre.mcp.call_channel import CallChannel
 from nacre.mcp.jsonrpc import RpcError
-from nacre.mcp.machine import Call
+from nacre.mcp.machine import ServerCall
 
 # The key of our one question among a call's input requests.
 QUESTION = "approval"
@@ -59,8 +59,8 @@ class UnknownStateError(AnswerPendingError):
 class Asking:
     """How a person can be asked during one call."""
 
-    call: Call
-    channel: Channel
+    call: ServerCall
+    channel: CallChannel
 
     async def approve(self, command: str, verdict: Verdict) -> bool:
         if not self._can_ask():

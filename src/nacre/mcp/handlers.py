@@ -14,11 +14,11 @@ from nacre.jobs.ownership import own_jobs
 from nacre.mcp import resources, tasks
 from nacre.mcp.answer import job_of, result_of
 from nacre.mcp.call import GoneError, run_call
-from nacre.mcp.channel import Channel
+from nacre.mcp.call_channel import CallChannel
 from nacre.mcp.elicitation import ASKING, Asking, QuestionError, UnknownStateError
 from nacre.mcp.job_notices import Notices
 from nacre.mcp.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, RpcError
-from nacre.mcp.machine import Call, ServerCard
+from nacre.mcp.machine import ServerCall, ServerCard
 from nacre.mcp.toolbox import NAMED, SessionKey, Toolbox
 
 INSTRUCTIONS = """\
@@ -54,7 +54,7 @@ class Handlers:
     def methods(self) -> list[str]:
         return list(self._methods)
 
-    async def answer(self, call: Call, channel: Channel) -> Mapping[str, Any]:
+    async def answer(self, call: ServerCall, channel: CallChannel) -> Mapping[str, Any]:
         """The result of a call.
 
         Raises:
@@ -72,10 +72,10 @@ class Handlers:
 
     # Tools.
 
-    async def list_tools(self, call: Call, channel: Channel) -> Mapping[str, Any]:
+    async def list_tools(self, call: ServerCall, channel: CallChannel) -> Mapping[str, Any]:
         return {"tools": list(self.toolbox.described(session_of(call, channel)).values())}
 
-    async def call_tool(self, call: Call, channel: Channel) -> Mapping[str, Any]:
+    async def call_tool(self, call: ServerCall, channel: CallChannel) -> Mapping[str, Any]:
         session = session_of(call, channel)
         name, arguments = call.params["name"], call.params.get("arguments") or {}
         tool = self.toolbox.find(name, session)
@@ -94,7 +94,7 @@ class Handlers:
             raise RpcError(INTERNAL_ERROR, "the client is gone; its command was ended") from error
         return self._task_of(call, arguments, reply) or self._result_of(call, session, reply)
 
-    def _result_of(self, call: Call, session: SessionKey, reply: Reply) -> dict[str, Any]:
+    def _result_of(self, call: ServerCall, session: SessionKey, reply: Reply) -> dict[str, Any]:
         started = job_of(reply.details)
         if started is not None:
             self.notices.own(started, session)
@@ -103,31 +103,31 @@ class Handlers:
 
     # Resources.
 
-    async def _list_resources(self, call: Call, channel: Channel) -> Mapping[str, Any]:
+    async def _list_resources(self, call: ServerCall, channel: CallChannel) -> Mapping[str, Any]:
         cursor = call.params.get("cursor")
         with _translated(cursor):
             own, _ = await own_jobs(self.toolbox.shell.owner, self._engine.jobs.list())
             return resources.listed(self._engine, own.jobs, cursor)
 
-    async def _list_templates(self, call: Call, channel: Channel) -> Mapping[str, Any]:
+    async def _list_templates(self, call: ServerCall, channel: CallChannel) -> Mapping[str, Any]:
         return {"resourceTemplates": resources.TEMPLATES}
 
-    async def _read_resource(self, call: Call, channel: Channel) -> Mapping[str, Any]:
+    async def _read_resource(self, call: ServerCall, channel: CallChannel) -> Mapping[str, Any]:
         uri = call.params["uri"]
         with _translated(uri):
             return resources.read(self._engine, uri)
 
-    async def _subscribe(self, call: Call, channel: Channel) -> Mapping[str, Any]:
+    async def _subscribe(self, call: ServerCall, channel: CallChannel) -> Mapping[str, Any]:
         self.notices.watch(call.params["uri"], channel)
         return {}
 
-    async def _unsubscribe(self, call: Call, channel: Channel) -> Mapping[str, Any]:
+    async def _unsubscribe(self, call: ServerCall, channel: CallChannel) -> Mapping[str, Any]:
         self.notices.unwatch(call.params["uri"], channel)
         return {}
 
     # Tasks.
 
-    def _task_of(self, call: Call, arguments: Mapping[str, Any], reply: Reply) -> dict[str, Any] | None:
+    def _task_of(self, call: ServerCall, arguments: Mapping[str, Any], reply: Reply) -> dict[str, Any] | None:
         """The task that a call goes on as, where its client knows tasks."""
         if not tasks.is_declared(call):
             return None
@@ -137,15 +137,15 @@ class Handlers:
         self.notices.give_as_task(job_id)
         return tasks.created(self._engine.jobs.get(job_id), hours=self._hours)
 
-    async def _get_task(self, call: Call, channel: Channel) -> Mapping[str, Any]:
+    async def _get_task(self, call: ServerCall, channel: CallChannel) -> Mapping[str, Any]:
         job = tasks.find(self._engine.jobs, call)
         return tasks.current(job, hours=self._hours, revision=call.revision)
 
-    async def _cancel_task(self, call: Call, channel: Channel) -> Mapping[str, Any]:
+    async def _cancel_task(self, call: ServerCall, channel: CallChannel) -> Mapping[str, Any]:
         self._engine.jobs.stop(tasks.find(self._engine.jobs, call).id)
         return {}
 
-    async def _update_task(self, call: Call, channel: Channel) -> Mapping[str, Any]:
+    async def _update_task(self, call: ServerCall, channel: CallChannel) -> Mapping[str, Any]:
         """No task of ours waits for an answer: a command is asked about before it starts."""
         tasks.find(self._engine.jobs, call)
         return {}
@@ -167,7 +167,7 @@ def _translated(subject: str | None) -> Iterator[None]:
         raise RpcError(INVALID_PARAMS, str(error), {"uri": subject}) from error
 
 
-def session_of(call: Call, channel: Channel) -> SessionKey:
+def session_of(call: ServerCall, channel: CallChannel) -> SessionKey:
     """The shell session that a call belongs to: named by the client, else that of its connection."""
     named = call.meta.get(SESSION_KEY)
     if named is None:

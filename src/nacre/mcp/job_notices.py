@@ -13,7 +13,7 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 
 from nacre.mcp.answer import JOB
-from nacre.mcp.channel import Channel
+from nacre.mcp.call_channel import CallChannel
 from nacre.mcp.toolbox import SessionKey
 from nacre.tool import Tool
 
@@ -35,7 +35,7 @@ class Notices:
         self._owners: OrderedDict[str, SessionKey] = OrderedDict()
         self._tasks: set[str] = set()
         self._waiting: OrderedDict[SessionKey, deque[_Told]] = OrderedDict()
-        self._watchers: dict[str, list[Channel]] = {}
+        self._watchers: dict[str, list[CallChannel]] = {}
         self.listeners: list[Callable[[str], None]] = []
         """Called with the address of each job that has ended."""
 
@@ -105,14 +105,14 @@ class Notices:
         """A session that has ended is told nothing any more."""
         self._waiting.pop(session, None)
 
-    def watch(self, uri: str, channel: Channel) -> None:
+    def watch(self, uri: str, channel: CallChannel) -> None:
         """Tell a connection when the resource changes; the oldest of too many wishes is forgotten."""
         self.unwatch(uri, channel)
         self._watchers.setdefault(uri, []).append(channel)
         if len(self._watchers) > MOST_WATCHED:
             del self._watchers[next(iter(self._watchers))]
 
-    def unwatch(self, uri: str, channel: Channel) -> None:
+    def unwatch(self, uri: str, channel: CallChannel) -> None:
         kept = [one for one in self._watchers.pop(uri, []) if one.connection is not channel.connection]
         if kept:
             self._watchers[uri] = kept

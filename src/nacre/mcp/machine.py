@@ -95,7 +95,7 @@ class ServerCard:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class ServerCall:
     """A request that the server has to answer."""
 
     id: RequestId
@@ -138,7 +138,7 @@ class Send:
     line: bytes
 
 
-Event = Call | Cancelled | Answered | Send
+Event = ServerCall | Cancelled | Answered | Send
 
 
 @dataclass
@@ -240,9 +240,9 @@ class Machine:
             "instructions": self.card.instructions,
         }
 
-    def _call(self, request: RpcRequest, revision: str, capabilities: Mapping[str, Any]) -> Call:
+    def _call(self, request: RpcRequest, revision: str, capabilities: Mapping[str, Any]) -> ServerCall:
         self._open.add(request.id)
-        return Call(
+        return ServerCall(
             id=request.id,
             method=request.method,
             params=request.params,
@@ -267,14 +267,14 @@ class Machine:
 
     # What the server sends.
 
-    def finish(self, call: Call, result: Mapping[str, Any]) -> bytes:
+    def finish(self, call: ServerCall, result: Mapping[str, Any]) -> bytes:
         """The line with a call's result; empty when the client has cancelled it."""
         if call.id not in self._open:
             return b""
         self._open.discard(call.id)
         return jsonrpc.encode_result(call.id, self._shaped(call, result))
 
-    def _shaped(self, call: Call, result: Mapping[str, Any]) -> dict[str, Any]:
+    def _shaped(self, call: ServerCall, result: Mapping[str, Any]) -> dict[str, Any]:
         if not call.is_modern:
             return {name: value for name, value in result.items() if name != "resultType"}
         shaped = {"resultType": COMPLETE, **result}
@@ -282,7 +282,7 @@ class Machine:
             shaped = {"ttlMs": _TTL_MS[call.method], "cacheScope": "private", **shaped}
         return {**shaped, "_meta": {SERVER_INFO_KEY: self.card.info(), **shaped.get("_meta", {})}}
 
-    def fail(self, call: Call, error: RpcError) -> bytes:
+    def fail(self, call: ServerCall, error: RpcError) -> bytes:
         """The line with a call's error; empty when the client has cancelled it."""
         if call.id not in self._open:
             return b""

@@ -29,7 +29,7 @@ from opentelemetry import trace
 
 from nacre.mcp.handlers import CARD, Handlers
 from nacre.mcp.jsonrpc import HEADER_MISMATCH, RpcError
-from nacre.mcp.machine import TASKS, Call
+from nacre.mcp.machine import TASKS, ServerCall
 
 SESSION_HEADER = "mcp-session-id"
 NAME_HEADER = "mcp-name"
@@ -132,7 +132,7 @@ def _handler(
     return handle
 
 
-async def _answer(handlers: Handlers, call: Call, channel: SdkChannel) -> dict[str, Any]:
+async def _answer(handlers: Handlers, call: ServerCall, channel: SdkChannel) -> dict[str, Any]:
     try:
         result = await handlers.answer(call, channel)
     except RpcError as error:
@@ -141,10 +141,10 @@ async def _answer(handlers: Handlers, call: Call, channel: SdkChannel) -> dict[s
     return {"resultType": "complete", **result}
 
 
-def _call_of(context: Context, method: str) -> Call:
+def _call_of(context: Context, method: str) -> ServerCall:
     capabilities = context.session.client_capabilities
     declared = {} if capabilities is None else capabilities.model_dump(by_alias=True, mode="json", exclude_none=True)
-    return Call(
+    return ServerCall(
         id=context.request_id if context.request_id is not None else "",
         method=method,
         params=dict(context.params or {}),

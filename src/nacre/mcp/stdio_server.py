@@ -14,7 +14,7 @@ from nacre.json_lines.line_reader import TooLong
 from nacre.mcp import jsonrpc, subscriptions
 from nacre.mcp.handlers import CARD, Handlers
 from nacre.mcp.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, RequestId, RpcError
-from nacre.mcp.machine import Answered, Call, Cancelled, Machine, Send
+from nacre.mcp.machine import Answered, Cancelled, Machine, Send, ServerCall
 
 NAME = "nacre mcp"
 # The official SDK's limit for a request over HTTP; a line without an end would fill the memory.
@@ -40,7 +40,7 @@ async def serve_stdio(handlers: Handlers, incoming: int, outgoing: int) -> None:
 class _Running:
     """A call that is being answered."""
 
-    call: Call
+    call: ServerCall
     asked_at: float
     task: asyncio.Task[bytes] = field(init=False)
 
@@ -81,7 +81,7 @@ class _StdioServer:
         match self._machine.receive(line):
             case Send(answer):
                 self._connection.send(answer)
-            case Call() as call:
+            case ServerCall() as call:
                 self._start(call)
             case Cancelled(cancelled):
                 if cancelled in self._running:
@@ -91,7 +91,7 @@ class _StdioServer:
             case None:
                 return
 
-    def _start(self, call: Call) -> None:
+    def _start(self, call: ServerCall) -> None:
         running = _Running(call, asyncio.get_running_loop().time())
         self._running[call.id] = running
         running.task = asyncio.create_task(self._answer(running))
@@ -163,7 +163,7 @@ class PipeChannel:
     session: str | None = PIPE_SESSION
     gone: asyncio.Event | None = None
 
-    def __init__(self, server: _StdioServer, call: Call, running: _Running) -> None:
+    def __init__(self, server: _StdioServer, call: ServerCall, running: _Running) -> None:
         self.connection: object = server
         self._server = server
         self._call = call

@@ -10,10 +10,10 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from nacre.mcp.channel import Channel
+from nacre.mcp.call_channel import CallChannel
 from nacre.mcp.job_notices import Notices
 from nacre.mcp.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, RpcError
-from nacre.mcp.machine import Call
+from nacre.mcp.machine import ServerCall
 
 SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
 MOST_STREAMS = 1_024
@@ -24,7 +24,7 @@ MOST_EVENTS = 1_024
 _FLAGS = ("toolsListChanged", "promptsListChanged", "resourcesListChanged")
 
 
-async def listen(call: Call, channel: Channel, notices: Notices) -> Mapping[str, Any]:
+async def listen(call: ServerCall, channel: CallChannel, notices: Notices) -> Mapping[str, Any]:
     """Serve one stream of events; the result ends it."""
     wanted = _honoured(call.params["notifications"])
     if len(notices.listeners) >= MOST_STREAMS:

@@ -20,19 +20,19 @@ from nacre.jobs.status import details_of, headline, outcome_of, status_of
 from nacre.jobs.table import JobTable
 from nacre.mcp.answer import job_of, result_of
 from nacre.mcp.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, MISSING_CAPABILITY, RpcError
-from nacre.mcp.machine import TASKS, Call
+from nacre.mcp.machine import TASKS, ServerCall
 
 # A job's end is on disk at once; a client that asks this often is soon enough.
 POLL_MS = 1_000
 MARK_CHARACTERS = 16
 
 
-def is_declared(call: Call) -> bool:
+def is_declared(call: ServerCall) -> bool:
     """Whether the client of this call can be answered with a task."""
     return call.is_modern and TASKS in (call.capabilities.get("extensions") or {})
 
 
-def require(call: Call) -> None:
+def require(call: ServerCall) -> None:
     """Raise RpcError for a client that did not declare the extension."""
     if not is_declared(call):
         raise RpcError(
@@ -68,7 +68,7 @@ def current(job: Job, *, hours: float, revision: str) -> dict[str, Any]:
     return task
 
 
-def find(table: JobTable, call: Call) -> Job:
+def find(table: JobTable, call: ServerCall) -> Job:
     """The job behind the task that a request names; the client must know its whole name.
 
     Raises:

@@ -31,7 +31,7 @@ from nacre.warden_client.runner_link import Link
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nacre.warden.messages import Bye, Exited, Failed
+    from nacre.warden.messages import Bye, ExitedEvent, Failed
 
 RC_NAME = ".bashrc"
 # How long after the start of its shell a call waits for the result.
@@ -117,7 +117,7 @@ class RcReading:
                         return True
             return False
 
-    def _take(self, message: Exited | Failed | Bye) -> None:
+    def _take(self, message: ExitedEvent | Failed | Bye) -> None:
         assert self._file is not None
         if message["event"] != "exited":
             self._end(f"its shell could not be started: {message.get('reason', 'its runner went away')}")

@@ -15,7 +15,7 @@ import time
 
 from nacre.warden import children, guardian, launch, protocol
 from nacre.warden.channel import receive_fds
-from nacre.warden.kept_job import Job, JobOutput, hidden_forms
+from nacre.warden.kept_job import JobOutput, KeptJob, hidden_forms
 from nacre.warden.protocol import READ_BYTES
 from nacre.warden.start import become_shell
 from nacre.warden.wakeups import drain_wakeups, milliseconds_until
@@ -188,7 +188,7 @@ def _become_shell(
 
 def _hand_over(request: StartJob, prepared: launch.Launch, far: socket.socket) -> None:
     spec = request["job"]
-    job = Job.open(spec)
+    job = KeptJob.open(spec)
     job.started(os.getpid(), runner=os.getppid())
     plan = pack_plan(
         protocol.kept(os.getpid()),

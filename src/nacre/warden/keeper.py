@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
 
-    from nacre.warden.kept_job import Job
+    from nacre.warden.kept_job import KeptJob
     from nacre.warden.messages import Facts
 
 # How long the status of a process that has ended may take to arrive: until its parent has collected it.
@@ -141,7 +141,7 @@ class Keeper:
         self._tree = MarkedTree(mark, shell, self._poll)
         self._ladder = StopLadder(self._tree)
         self._intake = Intake(self._poll)
-        self._job: Job | None = None
+        self._job: KeptJob | None = None
         self._stop_requested: str | None = None
         self._leader = 0
         self._leader_handle = -1
@@ -170,7 +170,7 @@ class Keeper:
             pass  # it was collected already
         return self._leader
 
-    def keep(self, job: Job | None, fds: list[int], *, aside: int) -> None:
+    def keep(self, job: KeptJob | None, fds: list[int], *, aside: int) -> None:
         """Read the pipes from now on: into the job's file, or away; the last `aside` of them always away."""
         self._job = job
         kept = len(fds) - aside

@@ -9,7 +9,7 @@ import time
 
 from nacre.warden import children, marks, protocol, stop_request
 from nacre.warden.keeper import STATUS, Keeper
-from nacre.warden.kept_job import Job
+from nacre.warden.kept_job import KeptJob
 from nacre.warden.stop_ladder import KILL_ROUND_SECONDS
 
 TYPE_CHECKING = False
@@ -46,12 +46,12 @@ class Keepers:
     def keep(self, request: Keep, fds: list[int], statuses: dict[int, int | None]) -> None:
         """Give what a turn has left to a keeper of its own; the shell goes on."""
         mark = self._left_mark
-        job: Job | None = None
+        job: KeptJob | None = None
         try:
             if mark is None:
                 raise ProcessLookupError("nothing was left")
             if request["job"] is not None:
-                job = Job.open(request["job"])
+                job = KeptJob.open(request["job"])
             near, far = socket.socketpair()
             if self._first_pipe < 0 and fds:
                 self._first_pipe = os.dup(fds[0])
@@ -74,7 +74,7 @@ class Keepers:
         mark: int,
         link: socket.socket,
         request: Keep,
-        job: Job | None,
+        job: KeptJob | None,
         fds: list[int],
         statuses: dict[int, int | None],
     ) -> NoReturn:
@@ -140,7 +140,7 @@ class Keepers:
             self._first_pipe = -1
 
 
-def _close_all(fds: list[int], job: Job | None) -> None:
+def _close_all(fds: list[int], job: KeptJob | None) -> None:
     for fd in fds if job is None else (*fds, *job.fds):
         os.close(fd)
 

@@ -6,7 +6,7 @@ import os
 
 from nacre.warden import protocol
 from nacre.warden.intake import discard
-from nacre.warden.kept_job import Job
+from nacre.warden.kept_job import KeptJob
 from nacre.warden.protocol import DRAIN_SECONDS, READ_BYTES, SILENCE_SECONDS
 
 TYPE_CHECKING = False
@@ -26,7 +26,7 @@ def keep(supervisor: Supervisor, request: Keep, fds: list[int]) -> None:
     sink: Sink = discard
     if request["job"] is not None:
         try:
-            job = supervisor.job = Job.open(request["job"])
+            job = supervisor.job = KeptJob.open(request["job"])
             job.started(supervisor.tree.leader, runner=os.getpid())
         except OSError as error:
             supervisor.job = None
@@ -51,7 +51,7 @@ def keep_late(supervisor: Supervisor, request: Keep, fds: list[int]) -> None:
     facts = supervisor.facts() if supervisor.adopted or supervisor.told is None else supervisor.told
     try:
         if request["job"] is not None:
-            job = Job.open(request["job"])
+            job = KeptJob.open(request["job"])
             job.started(supervisor.tree.leader, runner=os.getpid())
             for fd in fds[: len(fds) - request["aside"]]:
                 _copy_rest(fd, job)
@@ -65,7 +65,7 @@ def keep_late(supervisor: Supervisor, request: Keep, fds: list[int]) -> None:
             os.close(fd)
 
 
-def _copy_rest(fd: int, job: Job) -> None:
+def _copy_rest(fd: int, job: KeptJob) -> None:
     """Copy what is in a pipe that no process writes to any more."""
     os.set_blocking(fd, False)
     try:

@@ -137,7 +137,7 @@ def hidden_forms(spec: JobSpec) -> list[tuple[str, bytes]]:
     return [(name, form.encode("latin-1")) for name, form in spec.get("hidden", ())]
 
 
-class Job:
+class KeptJob:
     """A kept command's directory: lock, record and output, from the moment of keeping to the final status."""
 
     def __init__(self, spec: JobSpec, *, lock: int, claim: int, output: JobOutput) -> None:

@@ -46,7 +46,7 @@ class Script(Shell):
     stages: bool
 
 
-class Run(Script):
+class StartRun(Script):
     op: Literal["run"]
     timeout: float | None
     grace: float
@@ -131,7 +131,7 @@ class Plain(Envelope):
     op: Literal["rest", "part", "survivors", "fork"]
 
 
-Request = Run | StartJob | WaitSpare | WaitSession | Go | Stop | Signal | Keep | Look | Move | Plain
+Request = StartRun | StartJob | WaitSpare | WaitSession | Go | Stop | Signal | Keep | Look | Move | Plain
 
 
 class Living(TypedDict):
@@ -157,7 +157,7 @@ class Facts(TypedDict):
     """Present if the runner has more to look after, and takes no other command."""
 
 
-class Exited(Facts):
+class ExitedEvent(Facts):
     event: Literal["exited"]
     left: bool
 
@@ -167,7 +167,7 @@ class Started(TypedDict):
     pid: int
 
 
-class Kept(TypedDict):
+class KeptEvent(TypedDict):
     event: Literal["kept"]
     pid: int
     error: NotRequired[str]
@@ -193,7 +193,7 @@ class Failed(TypedDict):
     reason: str
 
 
-class Spare(TypedDict):
+class SpareEvent(TypedDict):
     event: Literal["spare"]
     pid: int
     at: int
@@ -207,7 +207,7 @@ class Looked(TypedDict):
     """Of a file whose content was asked for: `irregular` or `unreadable`."""
 
 
-class Output(TypedDict):
+class OutputEvent(TypedDict):
     """What a command wrote; `seq` counts the frames of one command, of all its streams."""
 
     event: Literal["output"]
@@ -229,5 +229,7 @@ class Bye(TypedDict):
     event: Literal["bye"]
 
 
-Event = Exited | Started | Kept | Survivors | Parted | Failed | Spare | Looked | Output | Closed | Bye
+Event = (
+    ExitedEvent | Started | KeptEvent | Survivors | Parted | Failed | SpareEvent | Looked | OutputEvent | Closed | Bye
+)
 Message = Mapping[str, object]

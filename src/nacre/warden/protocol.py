@@ -22,27 +22,27 @@ if TYPE_CHECKING:
         Bye,
         Closed,
         Event,
-        Exited,
+        ExitedEvent,
         Facts,
         Failed,
         Go,
         JobSpec,
         Keep,
-        Kept,
+        KeptEvent,
         Living,
         Look,
         Looked,
         Message,
         Move,
-        Output,
+        OutputEvent,
         Parted,
         Plain,
         Request,
-        Run,
         Signal,
-        Spare,
+        SpareEvent,
         Started,
         StartJob,
+        StartRun,
         Stop,
         Survivors,
         WaitSession,
@@ -99,8 +99,8 @@ def run(
     grace: float,
     outlives: bool = False,
     relay: bool = False,
-) -> Run:
-    request: Run = {
+) -> StartRun:
+    request: StartRun = {
         "op": "run",
         "script": script,
         "shell": shell,
@@ -123,7 +123,7 @@ def run(
     return request
 
 
-def start_job(command: Run, job: JobSpec) -> StartJob:
+def start_job(command: StartRun, job: JobSpec) -> StartJob:
     """A command that is a job from its start."""
     return {**command, "op": "job", "job": job}  # type: ignore[typeddict-unknown-key]
 
@@ -196,7 +196,7 @@ def facts(pid: int, status: int | None, *, why: str | None, forced: bool) -> Fac
     return ended
 
 
-def exited(facts: Facts, *, left: bool) -> Exited:
+def exited(facts: Facts, *, left: bool) -> ExitedEvent:
     return {"event": "exited", "left": left, **facts}
 
 
@@ -204,7 +204,7 @@ def started(pid: int) -> Started:
     return {"event": "started", "pid": pid}
 
 
-def kept(pid: int, error: OSError | None = None) -> Kept:
+def kept(pid: int, error: OSError | None = None) -> KeptEvent:
     return {"event": "kept", "pid": pid} if error is None else {"event": "kept", "pid": pid, "error": words_of(error)}
 
 
@@ -221,7 +221,7 @@ def failed(step: str, error: Exception) -> Failed:
     return {"event": "failed", "step": step, "errno": number, "reason": str(error)}
 
 
-def spare(*, pid: int, at: int, notes: int) -> Spare:
+def spare(*, pid: int, at: int, notes: int) -> SpareEvent:
     return {"event": "spare", "pid": pid, "at": at, "notes": notes}
 
 
@@ -232,7 +232,7 @@ def looked(found: str | int | None, *, error: str | None = None) -> Looked:
     return answer
 
 
-def output(stream: int, seq: int, data: bytes) -> Output | Closed:
+def output(stream: int, seq: int, data: bytes) -> OutputEvent | Closed:
     """A piece of output; b"" is the end of the stream."""
     if not data:
         return {"event": "closed", "stream": stream, "seq": seq}
@@ -240,7 +240,7 @@ def output(stream: int, seq: int, data: bytes) -> Output | Closed:
     return {"event": "output", "stream": stream, "seq": seq, "data": text}
 
 
-def output_data(event: Output) -> bytes:
+def output_data(event: OutputEvent) -> bytes:
     return binascii.a2b_base64(event["data"])
 
 

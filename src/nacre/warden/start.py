@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from nacre.warden.channel import Channel
-    from nacre.warden.messages import Run, StartJob, WaitSession, WaitSpare
+    from nacre.warden.messages import StartJob, StartRun, WaitSession, WaitSpare
 
-    Startable = Run | StartJob | WaitSpare | WaitSession
+    Startable = StartRun | StartJob | WaitSpare | WaitSession
 
 
 class Start:

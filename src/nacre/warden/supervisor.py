@@ -15,7 +15,7 @@ import time
 from nacre.warden import children, keeping, orders, protocol, short_command
 from nacre.warden.intake import Intake
 from nacre.warden.keepers import Keepers
-from nacre.warden.kept_job import Job
+from nacre.warden.kept_job import KeptJob
 from nacre.warden.protocol import SILENCE_SECONDS, SPARE_SECONDS
 from nacre.warden.record import STOP_SIGNAL
 from nacre.warden.relay import Relay
@@ -52,7 +52,7 @@ class Supervisor:
         self.keepers = Keepers(channel, self.tree)
         self.intake = Intake(self.poll)
         self.relay = Relay(channel, start.take_readers(), self.intake) if start.readers else None
-        self.job: Job | None = None
+        self.job: KeptJob | None = None
         self.following: list[bytes] = []
         """Requests for the next command that came before this one was known to be over; not decoded."""
         self.status: int | None = None
@@ -93,7 +93,7 @@ class Supervisor:
         """Go on with a job from the moment when more than output comes from it."""
         self.deadline = watch.deadline
         self.grace = request["grace"]
-        self.job = Job(request["job"], lock=watch.lock, claim=watch.claim, output=watch.output)
+        self.job = KeptJob(request["job"], lock=watch.lock, claim=watch.claim, output=watch.output)
         self.job.running(self.tree.leader, runner=os.getpid())
         self.intake.last_output = watch.last_output
         self.intake.attend(watch.readers, self.job.output.feed)

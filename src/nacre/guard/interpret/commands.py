@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Final
 
 from nacre.bash.tree import SimpleCommand
 from nacre.guard.interpret.alphabet import MADE, UNKNOWN, plain
+from nacre.guard.interpret.argument_list import execute
 from nacre.guard.interpret.builtins import BUILTINS, DECLARING
 from nacre.guard.interpret.effects import assign_all, open_redirects, write_file
-from nacre.guard.interpret.execute import execute
 from nacre.guard.interpret.invocation import Call, Invocation
 from nacre.guard.interpret.scope import Alternatives, Value
 from nacre.guard.interpret.words import expand_words

@@ -13,12 +13,12 @@ from nacre.guard.interpret.alphabet import HERE, HOME, OUTSIDE, PWD, UNKNOWN, is
 from nacre.guard.interpret.scope import MAX_ALTERNATIVES, ScriptScope, Value
 
 if TYPE_CHECKING:
-    from nacre.guard.interpret.words import Runner
+    from nacre.guard.interpret.words import ScriptRunner
 
 _LISTS: Final = frozenset(("@", "*"))
 
 
-def parameter_values(part: Parameter, runner: "Runner") -> list[tuple[Value, bool]]:
+def parameter_values(part: Parameter, runner: "ScriptRunner") -> list[tuple[Value, bool]]:
     """Return the values of the expansion, each with a flag that it stands for a list of fields."""
     operands = _operand_texts(part.operand, runner)
     index = plain(_operand_texts(part.index, runner)[0]) if part.index is not None else None
@@ -41,7 +41,7 @@ def parameter_values(part: Parameter, runner: "Runner") -> list[tuple[Value, boo
     return [(value, many and not isinstance(value, str)) for value in unique]
 
 
-def _operand_texts(word: Word | None, runner: "Runner") -> list[str]:
+def _operand_texts(word: Word | None, runner: "ScriptRunner") -> list[str]:
     if word is None:
         return [""]
     # Imported here because words and parameters expand each other.

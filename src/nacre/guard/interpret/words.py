@@ -23,7 +23,7 @@ _MAX_WAYS: Final = 8
 DEFAULT_IFS: Final = " \t\n"
 
 
-class Runner(Protocol):
+class ScriptRunner(Protocol):
     """What the expansion of words needs from the walk."""
 
     scope: ScriptScope
@@ -36,7 +36,7 @@ class Runner(Protocol):
         """Return the path that `<(program)` would become."""
 
 
-def expand(word: Word, runner: Runner) -> list[Fields]:
+def expand(word: Word, runner: ScriptRunner) -> list[Fields]:
     """Return every list of fields that the word may become."""
     if word.fixed is not None:
         return [(word.fixed,)]
@@ -49,7 +49,7 @@ def expand(word: Word, runner: Runner) -> list[Fields]:
     return combined
 
 
-def expand_words(words: list[Word] | tuple[Word, ...], runner: Runner) -> list[Fields]:
+def expand_words(words: list[Word] | tuple[Word, ...], runner: ScriptRunner) -> list[Fields]:
     """Return every argument list that the words may become together."""
     lists: list[list[str]] = [[]]
     for word in words:
@@ -70,7 +70,7 @@ def expand_words(words: list[Word] | tuple[Word, ...], runner: Runner) -> list[F
     return [tuple(fields) for fields in lists]
 
 
-def expand_text(word: Word, runner: Runner) -> list[str]:
+def expand_text(word: Word, runner: ScriptRunner) -> list[str]:
     """Return every text the word may become where no splitting happens: assignments, here-documents, redirections."""
     if word.fixed is not None:
         return [word.fixed]
@@ -95,7 +95,7 @@ def expand_text(word: Word, runner: Runner) -> list[str]:
     return ["".join(collected) for collected in texts]
 
 
-def _expand_parts(parts: tuple[Part, ...], runner: Runner) -> list[Fields]:
+def _expand_parts(parts: tuple[Part, ...], runner: ScriptRunner) -> list[Fields]:
     states: list[_Partial] = [((), None)]
     for position, part in enumerate(parts):
         if isinstance(part, Text):
@@ -115,7 +115,7 @@ def _expand_parts(parts: tuple[Part, ...], runner: Runner) -> list[Fields]:
     return [tuple(map(revived, done if current is None else (*done, current))) for done, current in states]
 
 
-def _part_values(part: Part, runner: Runner) -> list[tuple[Value, bool]]:
+def _part_values(part: Part, runner: ScriptRunner) -> list[tuple[Value, bool]]:
     """Return the values of an expansion, each with a flag that it is a list of fields."""
     match part:
         case Parameter():
@@ -131,7 +131,7 @@ def _part_values(part: Part, runner: Runner) -> list[tuple[Value, bool]]:
             return [(part.text, False)]
 
 
-def _printed(program: Program, runner: Runner) -> list[str]:
+def _printed(program: Program, runner: ScriptRunner) -> list[str]:
     """Return what `$(program)` may print: of several branches one runs, so each line may be the whole output."""
     text = runner.substitute(program)
     if "\n" not in text:
@@ -140,7 +140,7 @@ def _printed(program: Program, runner: Runner) -> list[str]:
     return [text, *text.splitlines()[:_MAX_WAYS]] if several else [text]
 
 
-def _spliced(state: _Partial, value: Value, runner: Runner, *, quoted: bool, many: bool) -> _Partial:
+def _spliced(state: _Partial, value: Value, runner: ScriptRunner, *, quoted: bool, many: bool) -> _Partial:
     done, current = state
     items = (value,) if isinstance(value, str) else value
     if quoted and not many:
@@ -159,13 +159,13 @@ def _spliced(state: _Partial, value: Value, runner: Runner, *, quoted: bool, man
     return done, current
 
 
-def _separator(runner: Runner) -> str:
+def _separator(runner: ScriptRunner) -> str:
     """Return what `"$*"` puts between its items: the first character of IFS."""
     ifs = runner.scope.lookup("IFS")[0]
     return ifs[:1] if isinstance(ifs, str) else " "
 
 
-def _split(done: Fields, current: str | None, text: str, runner: Runner) -> _Partial:
+def _split(done: Fields, current: str | None, text: str, runner: ScriptRunner) -> _Partial:
     """Split an unquoted value into fields at the characters of IFS."""
     ifs = runner.scope.lookup("IFS")[0]
     separators = ifs if isinstance(ifs, str) else DEFAULT_IFS

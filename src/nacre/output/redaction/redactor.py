@@ -7,8 +7,8 @@ runner rebuilds a redactor from ``to_forms``.
 
 from __future__ import annotations
 
+from nacre.output.redaction.form_table import FormTable
 from nacre.output.redaction.replacing import redact
-from nacre.output.redaction.table import FormTable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

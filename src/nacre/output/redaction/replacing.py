@@ -7,7 +7,7 @@ UTF-16 does not either (`broken.py`).
 
 from __future__ import annotations
 
-from nacre.output.redaction.table import Form, FormTable, flat_text, skip_breaks, skip_bytes
+from nacre.output.redaction.form_table import Form, FormTable, flat_text, skip_breaks, skip_bytes
 
 # The control that a stream is searched without: looking for every kind would cost a third of the search for values.
 SIGNS = b"\0\b\x1b\x7f"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 
-class Channel(Protocol):
+class CallChannel(Protocol):
     session: str | None
     """The shell session of the connection; None where the transport has no connections."""
     connection: object
