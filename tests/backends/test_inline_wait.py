@@ -81,7 +81,7 @@ async def test_what_is_plain_is_known_at_once(
     ("script", "code", "signal", "output"),
     [
         ("echo before; kill -KILL $$", None, 9, b"before\n"),
-        ("echo early; sleep 0.05; echo late", 0, None, b"early\nlate\n"),
+        ("echo early; sleep 0.5; echo late", 0, None, b"early\nlate\n"),
         ("head -c 200000 /dev/zero", 0, None, bytes(200_000)),
     ],
 )
