@@ -18,7 +18,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nacre.errors import ConfigError, shown
-from nacre.regular_file import read_regular_text, stamp_of
+from nacre.regular_file import read_regular_text, stamp_of, stamps_of
 from nacre.settings import Settings
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _left_aside(path: str, error: ConfigError) -> str:
 def file_stamps(environ: Mapping[str, str], cwd: str) -> tuple[object, ...]:
     """Return values that differ after a settings file was changed, created or deleted; cheap to compute."""
     user, project = _candidates(environ, cwd)
-    first, second = stamp_of(user), stamp_of(project)
+    first, second = stamps_of(user, project)
     return None if first is None else (user, first), None if second is None else (project, second)
 
 

@@ -81,18 +81,33 @@ def read_regular_text(path: str, *, most_bytes: int = MOST_FILE_BYTES) -> str:
 
 def stamp_of(path: str) -> object:
     """What tells whether a file has changed, cheap to ask; None where there is none that this user could see."""
-    # Most systems have no such file system, and then no path is taken apart.
-    if _far_mounts() and is_far(path):
+    return stamps_of(path)[0]
+
+
+def stamps_of(*paths: str) -> list[object]:
+    """The stamps of several files."""
+    stamps: list[object] = []
+    far = _far_mounts()
+    for path in paths:
+        # Most systems have no such file system, and then no path is taken apart.
+        if far and is_far(path):
+            stamps.append(_far_stamp(path))
+            continue
         try:
-            found = _look(path)
-        except ConfigError as error:
-            return str(error)
-        return None if found is None else hash(found)
+            seen = os.stat(path)
+        except (OSError, ValueError):  # a path with a NUL names no file either
+            stamps.append(None)
+        else:
+            stamps.append((seen.st_mtime_ns, seen.st_size, seen.st_ino))
+    return stamps
+
+
+def _far_stamp(path: str) -> object:
     try:
-        seen = os.stat(path)
-    except (OSError, ValueError):  # a path with a NUL names no file either
-        return None
-    return seen.st_mtime_ns, seen.st_size, seen.st_ino
+        found = _look(path)
+    except ConfigError as error:
+        return str(error)
+    return None if found is None else hash(found)
 
 
 def is_far(path: str) -> bool:

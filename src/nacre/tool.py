@@ -302,7 +302,7 @@ class Tool:
     async def _run(
         self, engine: Engine, planned: Plan, profile: Profile, live: LiveTail | None, session: ShellSession | None
     ) -> ShellResult | Background:
-        policy = _policy(planned.request, engine.settings) if profile.moves_to_background else None
+        policy = wait_policy(planned.request, engine.settings) if profile.moves_to_background else None
         return await execute(engine, planned, profile, policy=policy, observers=Observers(live=live), session=session)
 
     async def _execute(
@@ -424,7 +424,7 @@ def _redacted(reply: Reply, redactor: Redactor) -> Reply:
     return replace(reply, text=clean(reply.text), details=clean(reply.details))
 
 
-def _policy(request: ShellRequest, settings: Settings) -> WaitPolicy | None:
+def wait_policy(request: ShellRequest, settings: Settings) -> WaitPolicy | None:
     """How long the call waits for a command that may become a job; None waits to the end."""
     window: float | None = settings.jobs.auto_background_seconds
     assert window is not None

@@ -18,11 +18,12 @@ import pytest
 from workbench import INTERCEPTING, Workbench, details, full, gone, layout, plain, quick, timeless, until
 
 from nacre.contracts.workspace import Workspace
+from nacre.engine.wait import WaitPolicy
 from nacre.guard.interceptor import InterceptRule, compile_rules
 from nacre.request import ShellRequest
 from nacre.result import Lost, Output, ShellResult
 from nacre.settings import ExecutionSettings, JobSettings, Settings
-from nacre.tool import _window
+from nacre.tool import wait_policy
 from nacre.warden import children
 
 PTY = "pty was asked for, but there is no terminal here: the command runs with pipes"
@@ -522,7 +523,8 @@ async def test_the_window_is_the_threshold_capped_below_the_timeout(
 ) -> None:
     """`min(thresholdMs, timeoutMs - 1000)`; where that leaves nothing the command is waited for and killed in time."""
     settings = quick(threshold, background_before_timeout=True)
-    assert _window(ShellRequest(command="x", timeout=timeout), settings) == window
+    expected = None if window is None else WaitPolicy(window)
+    assert wait_policy(ShellRequest(command="x", timeout=timeout), settings) == expected
 
 
 @pytest.mark.parametrize(
@@ -532,7 +534,8 @@ async def test_the_window_is_the_threshold_capped_below_the_timeout(
 async def test_a_timeout_of_at_most_the_threshold_is_waited_for(
     timeout: float, threshold: float, window: float | None
 ) -> None:
-    assert _window(ShellRequest(command="x", timeout=timeout), quick(threshold)) == window
+    expected = None if window is None else WaitPolicy(window)
+    assert wait_policy(ShellRequest(command="x", timeout=timeout), quick(threshold)) == expected
 
 
 async def test_before_its_timeout_a_command_becomes_a_job_where_that_is_asked_for(bench: Workbench) -> None:

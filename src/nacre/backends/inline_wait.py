@@ -7,6 +7,7 @@ docs/decisions/inline-wait.md.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import weakref
 
@@ -58,26 +59,18 @@ def can_block_briefly(loop: asyncio.AbstractEventLoop) -> bool:
     return True
 
 
-def _read_whole(fd: int) -> tuple[bytes, bool]:
-    """Read the pipe of a shell that has ended; the flag is True if no process holds its other end."""
-    data = b""
-    try:
-        while part := os.read(fd, _PIPE_BYTES):
-            data = data + part if data else part
-            if len(data) > _PIPE_BYTES:
-                return data, False
-    except BlockingIOError:
-        return data, False
-    return data, True
-
-
 def tell_whole(listener: Listener, fds: list[int]) -> bool:
     """Tell what a shell that has ended wrote to its pipes; True if no process holds their other ends."""
     whole = True
     for stream, fd in enumerate(fds, start=1):
-        data, ended = _read_whole(fd)
+        data, ended = bytearray(), False
+        with contextlib.suppress(BlockingIOError):
+            while len(data) <= _PIPE_BYTES and not ended:
+                part = os.read(fd, _PIPE_BYTES)
+                data += part
+                ended = not part
         if data:
-            listener.output(stream, bytearray(data), len(data))
+            listener.output(stream, data, len(data))
         whole = whole and ended
     return whole
 

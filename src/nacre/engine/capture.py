@@ -166,7 +166,7 @@ class Capture:
                 size = len(whole)
                 captured = Captured(whole=whole, head=whole, tail=whole, total_bytes=size, total_lines=lines)
                 output = self._profile.view(captured, self._selection)
-                if is_cut(output):
+                if output.truncation is not None or output.capped_lines or output.redraws:
                     break
                 shown.append(output)
             else:
@@ -178,7 +178,7 @@ class Capture:
         for spill in spills:
             view = None if spill.window.overflowed else self._view(spill.window, None)
             # What the view cuts must be on disk, even if the window still holds all of it.
-            if keep_all or (view is not None and is_cut(view)):
+            if keep_all or (view is not None and (view.truncation or view.capped_lines or view.redraws)):
                 spill.keep()
             result = spill.finish()
             if result.artifact is not None and result.artifact.dropped_bytes and self._profile.names_paths:
@@ -300,11 +300,6 @@ class Capture:
         self._flush()
         for spill in [*self._spills, *([self._side] if self._side is not None else [])]:
             spill.finish()
-
-
-def is_cut(output: Output) -> bool:
-    """True if a view shows less than all."""
-    return output.truncation is not None or output.capped_lines > 0 or output.redraws > 0
 
 
 def _copy(source: str, path: str) -> None:

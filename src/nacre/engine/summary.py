@@ -58,7 +58,7 @@ def summarise(
         stderr=outputs[1] if len(outputs) > 1 else None,
         cwd=run.command.cwd,
         started_at=run.started_at,
-        elapsed=run.elapsed,
+        elapsed=run.watch.ended - run.watch.began,
         timeout=planned.limit,
         requested_timeout=request.requested_timeout,
         stages=ending.stages,
