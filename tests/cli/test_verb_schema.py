@@ -49,10 +49,13 @@ def test_for_mcp_it_is_the_tool_that_the_server_lists(nacre: Nacre, tmp_path: Pa
     assert (done.code, json.loads(done.out), done.err) == (0, describe("job", Tool("job", cwd=tmp_path).schema()), "")
 
 
+@pytest.mark.parametrize("structured", [False, True])
 @pytest.mark.parametrize("contract", contract_names())
-def test_every_contract_is_a_tool_of_the_protocol(contract: str) -> None:
+def test_every_contract_is_a_tool_of_the_protocol(contract: str, structured: bool) -> None:
     from mcp_types import Tool as Listed
 
-    tool = describe(contract, Tool(contract).schema())
+    tool = describe(contract, Tool(contract).schema(), structured=structured)
     assert Listed.model_validate(tool).model_dump(by_alias=True, exclude_none=True) == tool
-    assert all(not {"oneOf", "anyOf", "allOf"} & set(tool[part]) for part in ("inputSchema", "outputSchema"))
+    parts = [part for part in tool if part.endswith("Schema")]
+    assert parts == ["inputSchema", *(["outputSchema"] if structured else [])]
+    assert all(not {"oneOf", "anyOf", "allOf"} & set(tool[part]) for part in parts)

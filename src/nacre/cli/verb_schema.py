@@ -15,7 +15,7 @@ Without --for it is {"name", "description", "input_schema"}. With --for it is th
   anthropic   a custom tool; for the contract anthropic the built-in bash tool
   openai      a function of the Responses API in strict mode; for the contract openai the built-in shell tool
   gemini      a function declaration
-  mcp         a tool as tools/list shows it, with the schema of its answer
+  mcp         a tool as tools/list shows it
 One tool a call. The companions of workspace are tools of their own: print workspace, job and read, and give all three.
 
 What a model sends goes to `nacre call CONTRACT` as it is, whichever schema it was given.
