@@ -30,7 +30,7 @@ class Command:
     cwd: str
     """Absolute path of the directory it runs in."""
     env: Mapping[str, str]
-    """The whole environment of the child; not changed by anybody, so that it may be shared between calls."""
+    """The whole environment of the child. Calls share it, so no code changes it."""
     names_cwd: bool = True
     """Whether PWD is set to `cwd`, so that a path through symbolic links stays as it was given."""
     timeout: float | None

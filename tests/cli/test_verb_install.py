@@ -381,7 +381,7 @@ def test_what_somebody_else_writes_meanwhile_is_not_lost(tmp_path: Path, change:
     other = tmp_path / "theirs"
     other.write_text(theirs, encoding="utf-8")
     os.replace(other, path)
-    with pytest.raises(ConfigError, match="was changed by somebody else just now; nothing was changed, try again"):
+    with pytest.raises(ConfigError, match="was changed by another program just now; nothing was changed, try again"):
         json_file.write(content, {})
     assert path.read_text(encoding="utf-8") == theirs
     assert [one for one in os.listdir(tmp_path) if "nacre-" in one and one != "nacre-home"] == []

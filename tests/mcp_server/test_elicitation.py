@@ -69,7 +69,7 @@ async def test_a_client_that_cannot_ask_reads_why_and_what_to_do(connect_http: C
     async with connect_http() as client:
         denied = await client.call_tool("bash", {"command": f"touch {tmp_path / 'no'}"})
     assert denied.is_error
-    assert "this client cannot ask anybody" in denied.content[0].text
+    assert "this client cannot ask a person" in denied.content[0].text
     assert not (tmp_path / "no").exists()
 
 

@@ -33,7 +33,7 @@ class Child:
     def __init__(self, pid: int, prepared: launch.Launch, readers: list[int]) -> None:
         self.pid = pid
         self.readers = readers
-        """The reading ends of its pipes, until somebody attends them."""
+        """The reading ends of its pipes, until a reader takes them."""
         self.facts: dict[str, Any] | None = None
         """How it ended, once it is collected."""
         self._launch = prepared
@@ -45,7 +45,7 @@ class Child:
         try:
             handle = os.pidfd_open(self.pid)
         except OSError:
-            return False  # collected by the host, or a descriptor too many: whoever attends it finds out
+            return False  # collected by the host, or a descriptor too many: the process object finds out
         try:
             ended = select.poll()
             ended.register(handle, select.POLLIN)
@@ -71,7 +71,7 @@ class Child:
         return facts
 
     def has_group(self) -> bool:
-        """Whether anybody is left of the group that it led: a cheap look at a child that is collected."""
+        """Whether a process is left of the group that it led: a cheap look at a child that is collected."""
         try:
             os.killpg(self.pid, 0)
         except (ProcessLookupError, PermissionError):
@@ -80,7 +80,7 @@ class Child:
 
     def signal_group(self, number: int) -> None:
         if self.facts is None:
-            # Not reaped yet, so the group cannot be somebody else's.
+            # Not reaped yet, so the group cannot belong to another process.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, number)
 
@@ -91,7 +91,7 @@ class Child:
         return strays(self.pid, f"{MARK}={mark}" if mark else None)
 
     def end(self) -> None:
-        """End it the hard way: nobody attends it."""
+        """Kill and collect a child that no process object watches."""
         self.signal_group(signal.SIGKILL)
         self.collect()
         self.close()

@@ -124,7 +124,7 @@ class ClientTerminalBackend:
         return self._terminals
 
 
-# What is still to be said to clients whose calls have ended; a task that nobody holds may vanish.
+# What is still to be said to clients whose calls have ended; asyncio may drop a task without a reference.
 _working: set[asyncio.Task[None]] = set()
 
 
@@ -163,7 +163,7 @@ class TerminalProcess(PipesOnly):
             ending = await self._execute()
         except NacreError as error:
             self._listener.failed(error)
-        except Exception as error:  # noqa: BLE001 - the terminals are somebody else's, and a call must come back
+        except Exception as error:  # noqa: BLE001 - the client implements the terminals, and a call must come back
             self._listener.failed(BackendUnavailableError(f"the client's terminals failed: {error!r}"))
         else:
             self._listener.closed(1)
@@ -191,7 +191,7 @@ class TerminalProcess(PipesOnly):
         return Ending(**ending, pid=None, notices=tuple(self._notices))
 
     async def _release_late(self, creating: asyncio.Future[str]) -> None:
-        """End and give back a terminal that was made when nobody waited for it any more."""
+        """End and release a terminal that was made after its call had ended."""
         done, _ = await asyncio.wait([creating], timeout=LATE_SECONDS)
         if not done:
             _drop(creating)
@@ -292,7 +292,7 @@ class TerminalProcess(PipesOnly):
         raise BackendUnavailableError("a command in the client's terminal cannot be kept as a job")
 
     def release(self) -> None:
-        # What still runs is ended, and its terminal released, also when nobody waits for it.
+        # What still runs is ended, and its terminal released, also when no caller waits for it.
         self._begin_stop("stop")
         self._cancel_timer()
 

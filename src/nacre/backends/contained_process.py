@@ -48,7 +48,7 @@ class ContainedProcess(PipesOnly):
         self._ended = False
         self._idle = False
         self._unheard = unheard
-        """Whether nobody took the request."""
+        """Whether no runner took the request."""
         self._pid: int | None = None
         self._answer: asyncio.Future[Survivors | KeptEvent] | None = None
         self._waking: asyncio.TimerHandle | None = None
@@ -77,7 +77,7 @@ class ContainedProcess(PipesOnly):
         try:
             self._link.ask(request, passed, command.env)
         except (BrokenPipeError, ConnectionResetError):
-            # Nobody took the request. If somebody could say why, that is in the socket and heard in a moment.
+            # No runner took the request. If the far side said why, that is in the socket and heard in a moment.
             self._unheard = True
         except OSError as error:
             raise start_error("descriptors", error.errno, str(error), command) from error

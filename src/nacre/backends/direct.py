@@ -93,7 +93,7 @@ class DirectProcess(PipesOnly):
         if child.facts is None:
             self._unwatch = watch_exit(self._loop, child.pid, self._child_ended, use_pidfd=use_pidfd)
         else:
-            # Its number may be somebody else's by now.
+            # Its number may belong to another process by now.
             self._unwatch = self._loop.call_soon(self._child_ended).cancel
         listener.started(child.pid)
 

@@ -62,12 +62,12 @@ def _watch_thread(loop: asyncio.AbstractEventLoop, pid: int, ended: Callable[[],
         try:
             os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
         except ChildProcessError:
-            pass  # collected by somebody else: the caller finds out when it asks for the status
+            pass  # the host collected it: the caller finds out when it asks for the status
         if wanted.is_set():
             try:
                 loop.call_soon_threadsafe(ended)
             except RuntimeError:
-                return  # the loop was closed meanwhile; nobody is waiting any more
+                return  # the loop was closed meanwhile, and with it every wait
 
     threading.Thread(target=wait, name=f"nacre-wait-{pid}", daemon=True).start()
     return wanted.clear

@@ -1,6 +1,6 @@
 """Reads a pipe on the event loop into one reused buffer, at the pipe's own speed.
 
-The buffer is shared by all readers of a thread: whoever is told of the bytes takes what it needs before it returns.
+The buffer is shared by all readers of a thread: the listener copies what it needs before it returns.
 A flood is read in bounded turns, so that the loop stays responsive.
 """
 
@@ -129,7 +129,7 @@ def stop_listening(loop: asyncio.AbstractEventLoop, sock: socket.socket) -> None
 
 
 def read_now(fd: int, stream: int, listener: Listener) -> None:
-    """Tell a listener what is in a pipe that nobody watches, without waiting."""
+    """Tell a listener what is in a pipe that no reader watches, without waiting."""
     buffer = _buffer
     while True:
         try:

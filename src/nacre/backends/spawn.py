@@ -107,7 +107,7 @@ def _popen(command: Command, prepared: launch.Launch, writers: list[int]) -> int
         pass_fds=prepared.inherited,
         start_new_session=True,
     )
-    # The child is collected by its pid; Popen must not wait for it, nor complain that nobody did.
+    # The child is collected by its pid; Popen must neither wait for it nor warn that it was not waited for.
     child.returncode = 0
     return child.pid
 

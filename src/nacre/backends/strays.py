@@ -37,7 +37,7 @@ def _environment_holds(pid: int, needle: bytes) -> bool:
         with open(f"/proc/{pid}/environ", "rb") as file:
             return needle in file.read().split(b"\0")
     except OSError:
-        return False  # somebody else's process
+        return False  # another user's process
 
 
 def _strays_by_ps(leader: int) -> tuple[Survivor, ...]:

@@ -56,7 +56,7 @@ def replace(file: ForeignFile, data: bytes) -> Path | None:
             _write_new(temporary, data, like=before)
             if _stamp_of(path) != file.stamp:
                 raise ConfigError(
-                    f"{path} was changed by somebody else just now; nothing was changed, try again", source=str(path)
+                    f"{path} was changed by another program just now; nothing was changed, try again", source=str(path)
                 )
             backup = None if before is None else _keep(path, before)
             os.replace(temporary, path)

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(namespace: argparse.Namespace) -> int:
     if namespace.http is None and (namespace.token or namespace.allow_host or namespace.lease is not None):
         raise InvalidRequestError(
-            "--token, --allow-host and --lease go with --http; on pipes there is nobody else", field="http"
+            "--token, --allow-host and --lease go with --http; pipes have one client", field="http"
         )
     take_stderr()
     # Removed, so that no command sees it.

@@ -245,7 +245,7 @@ class Capture:
         return self._view(self._spill()[0].window, None, Selection(keep="tail"))
 
     def end_side(self) -> ArtifactRef | None:
-        """End the copy of what a last stage selects from: nobody goes on with it."""
+        """End the copy of what a last stage selects from."""
         if self._side is None:
             return None
         self._flush_side()

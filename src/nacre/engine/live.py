@@ -1,4 +1,4 @@
-"""The newest output of a running command, for whoever watches: bounded, coalesced, never in the command's way."""
+"""The newest output of a running command, for a viewer: bounded, coalesced, never in the command's way."""
 
 from __future__ import annotations
 

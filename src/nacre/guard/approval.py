@@ -72,7 +72,7 @@ async def approve(
     if verdict.decision == "deny":
         raise DeniedError(verdict.message, rule=verdict.rule)
     if approver is None:
-        raise DeniedError(f"{verdict.message} (it needs approval and nobody can be asked here)", rule=verdict.rule)
+        raise DeniedError(f"{verdict.message} (it needs approval, and no person can be asked here)", rule=verdict.rule)
     began = time.monotonic()
     seconds = ANSWER_SECONDS if timeout is None else min(timeout, ANSWER_SECONDS)
     if (problem := await _ask(approver, command, verdict, seconds)) is not None:

@@ -64,7 +64,7 @@ class Asking:
 
     async def approve(self, command: str, verdict: Verdict) -> bool:
         if not self._can_ask():
-            raise _denied(verdict, "this client cannot ask anybody: it does not offer elicitation")
+            raise _denied(verdict, "this client cannot ask a person: it does not offer elicitation")
         if self.call.is_modern:
             return self._answered(command, verdict)
         asked: dict[str, Any] = {"message": question(command, verdict), "requestedSchema": SCHEMA}
