@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 import socket
 from collections.abc import Callable
 from dataclasses import replace
@@ -258,6 +259,42 @@ def test_a_head_that_a_project_leaves_no_room_for_is_the_project_s_mistake(
 def test_settings_made_by_a_program_are_checked_too() -> None:
     with pytest.raises(ConfigError):
         OutputSettings(artifact_cap_bytes=10, artifact_head_bytes=10)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        (
+            {"inline_bytes": 1_000},
+            "output.inline_bytes is 1000; it must be at least 1024 and at most 1048576",
+        ),
+        (
+            {"inline_bytes": 2_000_000},
+            "output.inline_bytes is 2000000; it must be at least 1024 and at most 1048576",
+        ),
+        (
+            {"inline_bytes": 2_000, "head_bytes": 2_001},
+            "output.head_bytes is 2001; it must be at least 0 and at most inline_bytes, which is 2000",
+        ),
+        (
+            {"line_bytes": 3},
+            "output.line_bytes is 3; it must be at least 16 and at most inline_bytes, which is 51200",
+        ),
+    ],
+)
+def test_the_sizes_of_answers_have_bounds(sizes: dict[str, int], message: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        OutputSettings(**sizes)  # type: ignore[arg-type]
+
+
+def test_a_project_s_file_makes_answers_smaller_and_never_larger(tmp_path: Path) -> None:
+    settings = tmp_path / "nacre.toml"
+    settings.write_text("[output]\ninline_bytes = 2000\n", encoding="utf-8")
+    assert config.load({"HOME": "/nonexistent"}, cwd=str(tmp_path)).settings.output.inline_bytes == 2000
+    settings.write_text("[output]\ninline_bytes = 60000\n", encoding="utf-8")
+    loaded = config.load({"HOME": "/nonexistent"}, cwd=str(tmp_path)).settings
+    assert loaded.output.inline_bytes == 51_200
+    assert "more than 51200 loosens a protection" in loaded.notices[0]
     with pytest.raises(ConfigError):
         JobSettings(job_cap_bytes=10, job_head_bytes=10)
 

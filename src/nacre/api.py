@@ -19,11 +19,11 @@ from nacre.engine.execute import execute
 from nacre.environment.process_env import environment
 from nacre.errors import BackendUnavailableError
 from nacre.output.decode import CHARACTER_BYTES
-from nacre.output.view import HEAD_BYTES, INLINE_BYTES, TAIL_BYTES, head_and_tail
+from nacre.output.view import TAIL_BYTES, head_and_tail
 from nacre.profile import CaptureShape, Profile
 from nacre.request import ShellRequest, check_call
 from nacre.result import ShellResult
-from nacre.settings import Settings
+from nacre.settings import HEAD_BYTES, INLINE_BYTES, Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -19,6 +19,12 @@ class CaptureShape(NamedTuple):
     head_bytes: int
     tail_bytes: int
 
+    def holding(self, shown_bytes: int) -> CaptureShape:
+        """Return a shape whose ends hold so many bytes of shown text, and a quarter more for escapes."""
+        end = shown_bytes * 5 // 4
+        head, tail = max(self.head_bytes, end), max(self.tail_bytes, end)
+        return CaptureShape(max(self.whole_bytes, head + tail), head, tail)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
@@ -31,6 +37,8 @@ class Profile:
     capture: CaptureShape
     view: Callable[[Captured, Selection], Output]
     """What is shown of a captured stream."""
+    sized_by_settings: bool = False
+    """Whether `view` obeys the sizes of its selection, so that the capture must hold that much."""
     environment: Literal["inherited", "filtered"] = "filtered"
     guard: bool = True
     normalises: bool = False

@@ -102,6 +102,8 @@ class Truncation:
     """Lines left out before the head: the caller wanted the end of a beginning."""
     by: Literal["lines", "bytes"] = "bytes"
     """What was reached: the lines that the caller wanted, or the most bytes that are shown."""
+    limit_bytes: int | None = None
+    """The most bytes that are shown, where that is a setting."""
     head_characters: int = 0
     """Where in the text the left-out part belongs, when the view did not mark the place itself."""
 
@@ -116,6 +118,8 @@ class Output:
     truncation: Truncation | None = None
     capped_lines: int = 0
     """Lines shown that were too long and were cut."""
+    line_bytes: int | None = None
+    """What they were cut to, where that is a setting."""
     redraws: int = 0
     """Earlier states of redrawn lines (progress bars) that are not shown."""
     artifact: ArtifactRef | None = None

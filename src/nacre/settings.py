@@ -15,6 +15,13 @@ KIB = 1024
 MIB = 1024 * KIB
 GIB = 1024 * MIB
 
+# Of a large output the first error and the last lines matter most.
+INLINE_BYTES = 50 * KIB
+HEAD_BYTES = 20 * KIB
+LINE_BYTES = 768
+LEAST_INLINE_BYTES, MOST_INLINE_BYTES = KIB, MIB
+LEAST_LINE_BYTES = 16
+
 
 def _setting(default: Any, doc: str, *, loosens: bool = False, project_most: float | None = None) -> Any:
     """Declare a setting.
@@ -29,6 +36,11 @@ def _setting(default: Any, doc: str, *, loosens: bool = False, project_most: flo
 def _check_head(head_bytes: int, cap_bytes: int, key: str, cap: str) -> None:
     if head_bytes >= cap_bytes:
         raise ConfigError(f"{key} is {head_bytes}; it must be less than {cap}, which is {cap_bytes}", key=key)
+
+
+def _check_range(value: int, least: int, most: int, key: str, spelled: str) -> None:
+    if not least <= value <= most:
+        raise ConfigError(f"{key} is {value}; it must be at least {least} and at most {spelled}", key=key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +72,18 @@ class OutputSettings:
     keep: Literal["both", "tail"] = _setting(
         "both", "what a workspace result shows of a large output: its first and last lines, or only the last"
     )
+    inline_bytes: int = _setting(
+        INLINE_BYTES,
+        f"most bytes of output in one answer of the workspace, job and read tools; {LEAST_INLINE_BYTES} to "
+        f"{MOST_INLINE_BYTES}",
+        project_most=INLINE_BYTES,
+    )
+    head_bytes: int | None = _setting(
+        None, "how many of them are the first lines, where lines are left out; unset is two fifths (20480)"
+    )
+    line_bytes: int = _setting(
+        LINE_BYTES, f"longer lines are cut in workspace results; {LEAST_LINE_BYTES} to inline_bytes"
+    )
     lift_head_tail: bool = _setting(
         default=True, doc="recognise a trailing `| head` or `| tail`: keep all, tell the real status"
     )
@@ -72,6 +96,13 @@ class OutputSettings:
         _check_head(
             self.artifact_head_bytes, self.artifact_cap_bytes, "output.artifact_head_bytes", "artifact_cap_bytes"
         )
+        _check_range(
+            self.inline_bytes, LEAST_INLINE_BYTES, MOST_INLINE_BYTES, "output.inline_bytes", str(MOST_INLINE_BYTES)
+        )
+        inline = f"inline_bytes, which is {self.inline_bytes}"
+        _check_range(self.line_bytes, LEAST_LINE_BYTES, self.inline_bytes, "output.line_bytes", inline)
+        if self.head_bytes is not None:
+            _check_range(self.head_bytes, 0, self.inline_bytes, "output.head_bytes", inline)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

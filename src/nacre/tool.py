@@ -213,6 +213,7 @@ class Tool:
                 async_enabled=jobs.async_enabled,
                 window=jobs.auto_background_seconds if here else 0.0,
                 persists=settings.sessions.persist and here and self._session is not False,
+                inline_bytes=settings.output.inline_bytes,
             )
         )
 

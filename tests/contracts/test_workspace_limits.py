@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,9 +11,10 @@ from workbench import Workbench, details, full, gone, layout, timeless
 
 from nacre.contracts.workspace import view
 from nacre.output.captured import Captured, Selection
-from nacre.output.render import INLINE_BYTES, render
+from nacre.output.render import render
 from nacre.output.window import Window
-from nacre.settings import ExecutionSettings, Settings
+from nacre.settings import INLINE_BYTES, ExecutionSettings, OutputSettings, Settings
+from nacre.tool import Tool
 
 # A marker of what is left out, and the last line end.
 SLACK = 100
@@ -111,6 +114,36 @@ def test_whatever_is_shown_is_bounded_and_all_of_it_is_accounted_for(
         texts.insert(at, "[… ")
     assert all(piece.startswith(text) for piece, text in zip(pieces, texts, strict=False))
     assert len(pieces) >= len(texts)
+
+
+async def test_the_sizes_of_the_view_are_settings(bench: Workbench) -> None:
+    small = Settings(output=OutputSettings(inline_bytes=2_000, head_bytes=500, line_bytes=100))
+    reply = await bench.call({"command": "seq 1000 | sed 's/$/ number/'; printf 'x%.0s' {1..300}"}, small)
+    shown = reply.text.split("\n\nWall time")[0]
+    head, tail = re.split(r"\n\[… .* omitted …\]\n", shown)
+    assert len(head.encode()) <= 500
+    assert 1_000 < len(shown.encode()) <= 2_000 + SLACK
+    assert len(tail.splitlines()[-1].encode()) == 100
+    assert "(2.0KB limit)" in reply.text
+    assert "Some lines truncated to 100 bytes" in reply.text
+    assert reply.details["meta"]["truncation"]["maxBytes"] == 2_000
+    assert reply.details["meta"]["limits"]["columnTruncated"]["maxColumn"] == 100
+
+
+async def test_a_larger_size_shows_more_than_is_held_by_default(bench: Workbench) -> None:
+    reply = await bench.call(
+        {"command": "seq 200000"}, Settings(output=OutputSettings(inline_bytes=300_000, head_bytes=0))
+    )
+    shown = reply.text.split("\n\nWall time")[0]
+    assert 299_000 < len(shown.encode()) <= 300_000
+    assert shown.endswith("\n199999\n200000")
+    assert "[…" not in shown
+
+
+async def test_the_description_names_the_size() -> None:
+    small = Settings(output=OutputSettings(inline_bytes=10 * 1024))
+    assert "- Output over 10 KB is shown" in Tool("workspace", settings=small).schema()["description"]
+    assert "- Output over 50 KB is shown" in Tool("workspace").schema()["description"]
 
 
 def test_the_end_of_a_beginning_is_told_by_its_lines() -> None:

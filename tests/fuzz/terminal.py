@@ -8,8 +8,9 @@ with instrumented():
     from nacre.output.decode import IncrementalDecoder, decode
     from nacre.output.escapes import EscapeFilter, strip
     from nacre.output.lines import cap_lines, settle
-    from nacre.output.render import INLINE_BYTES, render
+    from nacre.output.render import render
     from nacre.output.window import Window
+    from nacre.settings import INLINE_BYTES
 
 # The line that says what was left out stands beside the text.
 NOTICE_BYTES = 400

@@ -10,9 +10,9 @@ from nacre.output.captured import EVERYTHING, Captured
 from nacre.output.decode import decode, fit_head, fit_tail, trim_head, trim_tail
 from nacre.output.escapes import EscapeFilter, strip
 from nacre.output.lines import cap_lines, settle
-from nacre.output.render import INLINE_BYTES
 from nacre.output.view import head_and_tail
 from nacre.output.window import Window
+from nacre.settings import INLINE_BYTES
 
 # Few distinct bytes, so that newlines, escapes and pieces of characters meet often.
 CHUNKS = st.lists(st.binary(max_size=40) | st.text("ab\n€𝄞", max_size=20).map(str.encode), max_size=12)

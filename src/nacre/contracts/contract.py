@@ -11,6 +11,7 @@ from nacre.errors import NacreError
 from nacre.profile import Background, Profile
 from nacre.request import Owner, ShellRequest
 from nacre.result import ShellResult
+from nacre.settings import INLINE_BYTES
 
 if TYPE_CHECKING:
     from nacre.engine.engine import Engine
@@ -47,6 +48,8 @@ class SchemaContext:
     """Seconds after which a command becomes a job; 0 for never."""
     persists: bool = True
     """Whether the commands of a session share one shell, if the contract has sessions."""
+    inline_bytes: int = INLINE_BYTES
+    """Most bytes of output in one answer."""
 
 
 class Contract(Protocol):

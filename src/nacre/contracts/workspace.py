@@ -33,7 +33,7 @@ Runs a shell command with bash in the workspace and returns stdout and stderr me
 
 {state}
 - `timeout` (default 300 s, at most 3600) kills the command and everything it started.{moving}
-- Output over 50 KB is shown as its first and last lines; all of it is kept, and the result says how to read the rest.
+- Output over {most} is shown as its first and last lines; all of it is kept, and the result says how to read the rest.
   Never pipe into head or tail to save tokens and never run a command again to see more of its output.
 - stdin is empty and prompts are disabled. A failing stage hidden by a pipe is pointed out.
 {background}- Working directory: {cwd}"""
@@ -71,8 +71,15 @@ def view(captured: Captured, selection: Selection = EVERYTHING) -> Output:
             tail_lines=rendered.tail_lines,
             skipped_lines=rendered.skipped_lines,
             by=_limit_reached(rendered, selection),
+            limit_bytes=selection.inline_bytes,
         )
-    return captured.shown_as(rendered.text, truncation, capped_lines=rendered.capped_lines, redraws=rendered.redraws)
+    return captured.shown_as(
+        rendered.text,
+        truncation,
+        capped_lines=rendered.capped_lines,
+        line_bytes=selection.line_bytes,
+        redraws=rendered.redraws,
+    )
 
 
 def _limit_reached(rendered: Rendered, selection: Selection) -> Literal["lines", "bytes"]:
@@ -90,6 +97,7 @@ class Workspace:
         streams="merged",
         capture=CaptureShape(whole_bytes=WHOLE_BYTES, head_bytes=END_BYTES, tail_bytes=END_BYTES),
         view=view,
+        sized_by_settings=True,
         normalises=True,
         adopts_survivors=True,
         moves_to_background=True,
@@ -130,6 +138,7 @@ class Workspace:
             moving=MOVING.format(window=f"{context.window:g} s") if moves else "",
             background=BACKGROUND if context.async_enabled else "",
             cwd=context.cwd,
+            most=f"{context.inline_bytes / 1024:.3g} KB",
         )
         return tool_schema("bash", description, properties, required=["command"])
 

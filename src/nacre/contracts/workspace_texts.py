@@ -7,10 +7,11 @@ from typing import Any, Literal
 from nacre.contracts.contract import Reply
 from nacre.contracts.facts import facts_of
 from nacre.errors import InterceptedError, NacreError, WorkingDirectoryError
-from nacre.output.render import INLINE_BYTES, spell_omitted
+from nacre.output.render import spell_omitted
 from nacre.output.sizes import human_size
 from nacre.profile import Background
 from nacre.result import SIGNAL_BASE, Exited, Lost, Output, ShellResult, Signalled, Stopped, TimedOut, Truncation
+from nacre.settings import INLINE_BYTES, LINE_BYTES
 from nacre.wording import counted
 
 
@@ -72,11 +73,11 @@ def _output_notice(output: Output) -> str | None:
     if cut is not None:
         total = output.total_lines
         shown = " and ".join(f"{first}-{last}" for first, last in (_head_range(cut), _tail_range(cut, total)) if last)
-        limit = f" ({human_size(INLINE_BYTES)} limit)" if cut.by == "bytes" else ""
+        limit = f" ({human_size(cut.limit_bytes or INLINE_BYTES)} limit)" if cut.by == "bytes" else ""
         left_out = spell_omitted(cut.omitted_lines, cut.omitted_bytes)
         parts.append(f"Showing lines {shown} of {total}{limit}; {left_out} left out")
     if output.capped_lines:
-        parts.append("Some lines truncated to 768 bytes")
+        parts.append(f"Some lines truncated to {output.line_bytes or LINE_BYTES} bytes")
     if output.redraws:
         parts.append(f"{counted(output.redraws, 'earlier state')} of redrawn lines left out")
     if output.artifact is not None:
@@ -137,7 +138,7 @@ def _meta(output: Output) -> dict[str, Any]:
             "totalBytes": output.total_bytes,
             "outputLines": cut.head_lines + cut.tail_lines,
             "outputBytes": output.total_bytes - cut.omitted_bytes,
-            "maxBytes": INLINE_BYTES,
+            "maxBytes": cut.limit_bytes or INLINE_BYTES,
             "elidedLines": cut.omitted_lines,
             "elidedBytes": cut.omitted_bytes,
         }
@@ -153,7 +154,8 @@ def _meta(output: Output) -> dict[str, Any]:
             truncation["artifactId"] = artifact_id
         meta["truncation"] = truncation
     if output.capped_lines:
-        meta["limits"] = {"columnTruncated": {"maxColumn": 768, "unit": "bytes", "artifactId": artifact_id}}
+        most = output.line_bytes or LINE_BYTES
+        meta["limits"] = {"columnTruncated": {"maxColumn": most, "unit": "bytes", "artifactId": artifact_id}}
     if output.redraws:
         meta["redraws"] = output.redraws
     return meta

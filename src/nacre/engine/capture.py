@@ -70,7 +70,16 @@ class Capture:
         self._planned = planned
         self._observers = observers
         request = planned.request
-        self._selection = Selection(head=request.head, tail=request.tail, keep=settings.keep)
+        inline, head = settings.inline_bytes, settings.head_bytes
+        self._selection = Selection(
+            head=request.head,
+            tail=request.tail,
+            keep=settings.keep,
+            inline_bytes=inline,
+            head_bytes=inline * 2 // 5 if head is None else head,
+            line_bytes=settings.line_bytes,
+        )
+        self._shape = profile.capture.holding(inline) if profile.sized_by_settings else profile.capture
         self._watch: Callable[[bytes], object] | None = None
         self._redactors: list[Redactor] = []
         self._side: Spill | None = None
@@ -88,7 +97,7 @@ class Capture:
         """Set up windows, artifacts, redaction and observers, and feed them what was held."""
         if self._spills is not None:
             return self._spills
-        shape, redactor = self._profile.capture, self._planned.redactor
+        shape, redactor = self._shape, self._planned.redactor
         kinds = _KINDS[self._profile.streams]
         if self._planned.hides:
             self._redactors = [redactor.fresh() for _ in kinds]
@@ -119,7 +128,7 @@ class Capture:
     def feed(self, stream: int, buffer: bytearray, size: int) -> None:
         if self._spills is None:
             held = self._small[stream - 1]
-            if self._watch is None and len(held) + size <= self._profile.capture.whole_bytes:
+            if self._watch is None and len(held) + size <= self._shape.whole_bytes:
                 held += buffer if size == len(buffer) else memoryview(buffer)[:size]
                 return
             self._spill()
@@ -242,7 +251,7 @@ class Capture:
 
     def preview(self) -> Output:
         """The newest output so far."""
-        return self._view(self._spill()[0].window, None, Selection(keep="tail"))
+        return self._view(self._spill()[0].window, None, self._selection._replace(head=None, tail=None, keep="tail"))
 
     def end_side(self) -> ArtifactRef | None:
         """End the copy of what a last stage selects from."""

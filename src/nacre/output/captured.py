@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from nacre.result import ArtifactRef, Output, Truncation
+from nacre.settings import HEAD_BYTES, INLINE_BYTES, LINE_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,16 +22,15 @@ class Captured:
     """Lines, an unterminated last one counted."""
     artifact: ArtifactRef | None = None
 
-    def shown_as(self, text: str, truncation: Truncation | None, *, capped_lines: int = 0, redraws: int = 0) -> Output:
-        """What a view makes of it."""
+    def shown_as(self, text: str, truncation: Truncation | None, **more: int) -> Output:
+        """What a view makes of it; `more` is about its lines."""
         return Output(
             text=text,
             total_bytes=self.total_bytes,
             total_lines=self.total_lines,
             truncation=truncation,
-            capped_lines=capped_lines,
-            redraws=redraws,
             artifact=self.artifact,
+            **more,
         )
 
     def omitted_lines(self, *shown: str) -> int:
@@ -45,6 +45,12 @@ class Selection(NamedTuple):
     head: int | None = None
     tail: int | None = None
     keep: Literal["both", "tail"] = "both"
+    inline_bytes: int = INLINE_BYTES
+    """Most bytes of text, where the view is sized by settings."""
+    head_bytes: int = HEAD_BYTES
+    """How many of them are for the first lines, where some are left out."""
+    line_bytes: int = LINE_BYTES
+    """Most bytes of a line."""
 
 
 EVERYTHING = Selection()

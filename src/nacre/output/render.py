@@ -16,10 +16,6 @@ from nacre.output.escapes import is_plain, strip
 from nacre.output.lines import cap_lines, settle
 from nacre.output.sizes import human_size
 
-INLINE_BYTES = 50 * 1024
-HEAD_BYTES = 20 * 1024
-COLUMN_BYTES = 768
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendered:
@@ -62,8 +58,8 @@ def render(captured: Captured, selection: Selection = EVERYTHING) -> Rendered:
     """The view of a captured output."""
     if captured.whole is not None and selection.head is None and selection.tail is None:
         settled = settle(_readable(captured.whole))
-        capped = cap_lines(settled.text, COLUMN_BYTES)
-        if len(capped.text.encode("utf-8", "surrogatepass")) <= INLINE_BYTES:
+        capped = cap_lines(settled.text, selection.line_bytes)
+        if len(capped.text.encode("utf-8", "surrogatepass")) <= selection.inline_bytes:
             return Rendered(
                 text=capped.text,
                 head_lines=captured.total_lines,
@@ -100,27 +96,27 @@ def _readable(raw: bytes) -> str:
 def _choose(captured: Captured, selection: Selection) -> tuple[list[_Line], list[_Line], int]:
     """The lines from the beginning and from the end that are shown, never the same twice; those skipped before."""
     if captured.whole is not None:
-        first = _lines(captured.whole)
+        first = _lines(captured.whole, selection.line_bytes)
         last = first
     else:
-        first = _without_partial(_lines(captured.head), at=-1)
-        last = _without_partial(_lines(captured.tail), at=0)
+        first = _without_partial(_lines(captured.head, selection.line_bytes), at=-1)
+        last = _without_partial(_lines(captured.tail, selection.line_bytes), at=0)
     wanted_head, wanted_tail = selection.head, selection.tail
     if wanted_head is not None and wanted_head < captured.total_lines:
         skipped = max(0, wanted_head - wanted_tail) if wanted_tail is not None and wanted_head <= len(first) else 0
-        return _fitting(first[skipped:wanted_head], INLINE_BYTES), [], skipped
+        return _fitting(first[skipped:wanted_head], selection.inline_bytes), [], skipped
     if wanted_tail is not None:
-        return [], _fitting(last[max(0, len(last) - wanted_tail) :], INLINE_BYTES, from_end=True), 0
+        return [], _fitting(last[max(0, len(last) - wanted_tail) :], selection.inline_bytes, from_end=True), 0
     if captured.whole is None and captured.total_lines == 1:
         # Both windows look at the one line there is.
         first, last = ([], last) if selection.keep == "tail" else (first, [])
-    head = [] if selection.keep == "tail" else _fitting(first, HEAD_BYTES)
+    head = [] if selection.keep == "tail" or not selection.head_bytes else _fitting(first, selection.head_bytes)
     used = sum(line.shown_bytes for line in head)
     rest = last[len(head) :] if captured.whole is not None else last
-    return head, _fitting(rest, INLINE_BYTES - used, from_end=True), 0
+    return head, _fitting(rest, selection.inline_bytes - used, from_end=True), 0
 
 
-def _lines(raw: bytes) -> list[_Line]:
+def _lines(raw: bytes, line_bytes: int) -> list[_Line]:
     pieces = raw.split(b"\n")
     ended = pieces.pop() if pieces and pieces[-1] == b"" else None
     found = []
@@ -128,9 +124,9 @@ def _lines(raw: bytes) -> list[_Line]:
         # The last piece has no newline of its own unless an empty one followed it.
         size = len(piece) + (1 if ended is not None or number < len(pieces) - 1 else 0)
         # A line is looked at only as far as it can be shown; megabytes behind the cap are not worth a pass.
-        settled = settle(strip(decode(piece if b"\r" in piece or b"\x1b" in piece else piece[: COLUMN_BYTES * 4])))
-        capped = cap_lines(settled.text, COLUMN_BYTES)
-        cut = bool(capped.capped_lines) or len(piece) > COLUMN_BYTES * 4
+        settled = settle(strip(decode(piece if b"\r" in piece or b"\x1b" in piece else piece[: line_bytes * 4])))
+        capped = cap_lines(settled.text, line_bytes)
+        cut = bool(capped.capped_lines) or len(piece) > line_bytes * 4
         found.append(_Line(capped.text, size, cut, settled.redraws))
     return found
 

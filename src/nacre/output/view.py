@@ -9,11 +9,9 @@ from nacre.output.captured import EVERYTHING, Captured, Selection
 from nacre.output.decode import fit_head, fit_tail
 from nacre.output.sizes import human_size
 from nacre.result import Output, Truncation
+from nacre.settings import HEAD_BYTES, INLINE_BYTES
 from nacre.wording import counted
 
-# Of a large output the first error and the last lines matter most.
-INLINE_BYTES = 50 * 1024
-HEAD_BYTES = 20 * 1024
 TAIL_BYTES = INLINE_BYTES - HEAD_BYTES
 
 
