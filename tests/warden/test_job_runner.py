@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import signal
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from nacre.engine.capture import Nowhere
 from nacre.engine.run import Run
 from nacre.errors import StartError
 from nacre.jobs.job import Job
+from nacre.jobs.notices import text_of
 from nacre.jobs.polling import poll
 from nacre.jobs.table import JobTable
 from nacre.settings import Settings
@@ -66,6 +69,42 @@ async def test_what_a_job_wrote_before_and_at_its_end_is_all_there(home: Path) -
     lines = job.output_file.read_text().splitlines()
     assert [line for line in lines if line.isdigit()] == [str(n) for n in range(1, 60001)]
     assert "late" in lines
+
+
+async def test_what_a_job_leaves_running_is_named_without_secrets_and_its_output_is_kept(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D10; it is no job of its own: only a nacre allots ids, and a runner may be alone when its shell ends."""
+    monkeypatch.setenv("MY_API_TOKEN", "correct-horse-battery")
+    left = "until [ -e %s ]; do sleep 0.01; done; echo later correct-horse-battery" % (tmp_path / "go")
+    job, table = await started(f"bash -c {shlex.quote(left)} & echo begun")
+    found = await ended(job, table)
+    (survivor,) = [one for one in found.record["survivors"] if one["argv"][0] == "bash"]
+    assert "correct-horse-battery" not in json.dumps(found.record)
+    assert f"still running: pid {survivor['pid']} (bash -c 'until [ -e " in text_of(found)
+    (tmp_path / "go").touch()
+    while children.start_time(survivor["pid"]) is not None:
+        os.sched_yield()
+    while "later" not in job.output_file.read_text():
+        os.sched_yield()
+    assert "correct-horse-battery" not in job.output_file.read_text()
+
+
+async def test_what_a_moved_call_leaves_running_is_named_by_its_command(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NACRE_AUTO_BACKGROUND_SECONDS", "0.1")
+    command = "until [ -e go ]; do sleep 0.01; done; (sleep 1000; :) & echo begun"
+    async with Tool("workspace", cwd=tmp_path) as tool:
+        reply = await tool.call({"command": command})
+        (tmp_path / "go").touch()
+        job = tool.engine.jobs.get(reply.details["async"]["jobId"])
+        survivors = (await ended(job, tool.engine.jobs)).record["survivors"]
+    try:
+        assert [one["argv"] for one in survivors] == [["bash", "-c", command], ["sleep", "1000"]]
+    finally:
+        for one in survivors:
+            os.kill(one["pid"], signal.SIGKILL)
 
 
 async def test_a_shell_that_cannot_start_is_named_and_nobody_holds_its_job(tmp_path: Path) -> None:

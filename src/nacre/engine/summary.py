@@ -14,10 +14,8 @@ from nacre.planning.plan import Plan
 from nacre.profile import Profile
 from nacre.request import Lifted, ShellRequest
 from nacre.result import Exited, Lost, Outcome, ShellResult, Signalled, Stopped, TimedOut
+from nacre.warden import record
 from nacre.warden.stages import hidden_failure, producers_status
-
-# A survivor's command line is shown to be recognised, not to be read.
-ARGV_CHARACTERS = 60
 
 
 def summarise(
@@ -105,11 +103,11 @@ def notices_of(run: Run, ending: Ending, survivors: tuple[Survivor, ...], reques
         hidden = hidden_failure(ending.stages, ending.code, answering, lifted=request.lifted is not None)
         notices += [hidden] if hidden else []
     if survivors:
-        notices.append(f"still running: {', '.join(_spell(survivor) for survivor in survivors)}")
+        notices.append(record.still_running([(one.pid, one.argv) for one in survivors]))
     elif run.watch.held and not ending.unkillable:
         notices.append("something outside this command still holds its output; later output is not shown")
     if ending.unkillable:
-        names = ", ".join(f"{_spell(one)}, state {one.state}" for one in ending.unkillable)
+        names = ", ".join(f"{record.spell_process(one.pid, one.argv)}, state {one.state}" for one in ending.unkillable)
         notices.append(f"could not be killed: {names}")
     if ending.lost is not None and ending.why is not None:
         notices.append(ending.lost)
@@ -121,12 +119,3 @@ def redacted_survivors(survivors: tuple[Survivor, ...], redactor: Redactor) -> t
     if not redactor:
         return survivors
     return tuple(replace(one, argv=tuple(map(redactor.redact_text, one.argv))) for one in survivors)
-
-
-def _spell(survivor: Survivor) -> str:
-    import shlex
-
-    line = shlex.join(survivor.argv) if survivor.argv else "?"
-    if len(line) > ARGV_CHARACTERS:
-        line = f"{line[: ARGV_CHARACTERS - 1]}…"
-    return f"pid {survivor.pid} ({line})"

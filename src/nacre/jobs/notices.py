@@ -63,8 +63,8 @@ def output_of(job: Job, most: int = INLINE_CHARACTERS) -> str:
         return f"[{error}]"
     with file:
         end = _end_of(job, file)
-        hidden = job.record.get("hiddenFailure")
-        notices = "".join(f"\n[{notice}]" for notice in (*file.notices, *([hidden] if hidden else [])))
+        told = (job.record.get(name) for name in ("hiddenFailure", "stillRunning"))
+        notices = "".join(f"\n[{notice}]" for notice in (*file.notices, *filter(None, told)))
         if not end:
             return f"(no output){notices}"
         if len(file.extents) == 1 and end <= most * 4:

@@ -70,6 +70,8 @@ def details_of(job: Job) -> dict[str, Any]:
             details[name] = job.record[name]
     if len(stages := job.record.get("stages") or []) > 1:
         details["stages"] = stages
+    if "survivors" in job.record:
+        details["survivors"] = job.record["survivors"]
     if status_of(job) == "failed":
         details["errorText"] = outcome_of(job)
     if job.note is not None:

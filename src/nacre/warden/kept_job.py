@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Protocol, Self
 
-    from nacre.warden.messages import Facts, JobSpec
+    from nacre.warden.messages import Facts, JobSpec, Living
     from nacre.warden.record import Record
 
     class Redactor(Protocol):
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         def from_forms(cls, forms: Sequence[tuple[str, bytes]], /) -> Self: ...
         def feed(self, chunk: bytes, /) -> bytes: ...
         def flush(self) -> bytes: ...
+        def redact_text(self, text: str, /) -> str: ...
 
 
 FALLOC_FL_KEEP_SIZE = 1
@@ -80,10 +81,19 @@ class JobOutput:
 
     def feed(self, data: bytes) -> None:
         """Append what the command wrote, without the values that were taken out of its environment."""
+        redactor = self._own_redactor()
+        self.write(memoryview(data if redactor is None else redactor.feed(data)))
+
+    def hide_in(self, text: str) -> str:
+        """A text for the job's record without these values."""
+        redactor = self._own_redactor()
+        return text if redactor is None else redactor.redact_text(text)
+
+    def _own_redactor(self) -> Redactor | None:
         if self._hidden:
             self._redactor = load_redactor().from_forms(self._hidden)
             self._hidden = ()
-        self.write(memoryview(data if self._redactor is None else self._redactor.feed(data)))
+        return self._redactor
 
     def flush(self) -> None:
         """Append what was held back because it might have become such a value."""
@@ -193,9 +203,10 @@ class KeptJob:
             "outputFile": os.path.join(self.directory, record.OUTPUT),
         }
 
-    def finished(self, facts: Facts) -> None:
+    def finished(self, facts: Facts, survivors: Sequence[Living] = ()) -> None:
         """Write the final status, then what follows from it; neither changes afterwards.
 
+        The output file stays open for what survivors write, until the runner closes it.
         What cannot be written is left to the next nacre that reads the record: a runner cannot tell its caller, and
         must go on with what is left of the command.
         """
@@ -216,18 +227,36 @@ class KeptJob:
         )
         if hidden is not None:
             self.record["hiddenFailure"] = hidden
-        self.output.close()
+        if survivors:
+            self._name(survivors)
+        else:
+            self.output.close()
         try:
             if not record.holds(self.directory, self.lock):
                 # Its directory was removed in use; one of the same name is another job's.
                 return
-            record.write(self.directory, self.record)
+            self._write_final()
             record.finish(self.directory, self.record)
         except OSError:
             pass
         finally:
             os.close(self.lock)
             os.close(self.claim)
+
+    def _name(self, survivors: Sequence[Living]) -> None:
+        named = [(one["pid"], [self.output.hide_in(word) for word in one["argv"]]) for one in survivors]
+        self.record["survivors"] = [{"pid": pid, "argv": argv} for pid, argv in named]
+        self.record["stillRunning"] = record.still_running(named)
+
+    def _write_final(self) -> None:
+        try:
+            record.write(self.directory, self.record)
+        except OSError:
+            if "survivors" not in self.record:
+                raise
+            # The room that was set aside is for the status; the names of survivors may take more.
+            del self.record["survivors"], self.record["stillRunning"]
+            record.write(self.directory, self.record)
 
 
 def final_state(facts: Facts, *, producer: int | None = None) -> Record:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
-from nacre.warden import children, guardian, keeping, protocol
+from nacre.warden import guardian, keeping, protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,8 +53,6 @@ def obey(supervisor: Supervisor, request: Request, fds: list[int]) -> None:
 def _name_survivors(supervisor: Supervisor) -> None:
     """Tell what is left beside the shell, which may wait for its next turn."""
     supervisor.collect()
-    shell = supervisor.tree.leader if supervisor.status is None else 0
-    own = set(supervisor.tree.own())
-    found = [one for one in children.survivors(os.getpid()) if one["pid"] in own and one["pid"] != shell]
+    found = supervisor.survivors()
     supervisor.named = {one["pid"]: None for one in found}
     supervisor.channel.send(protocol.survivors(found, stays=supervisor.stays))

@@ -20,6 +20,7 @@ from nacre.warden import log_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     Record = dict[str, Any]
@@ -34,6 +35,8 @@ OUTPUT = "output"
 # the job's pipeline.
 FIRST_BYTES = 1024
 RESERVE_BYTES = 4096
+# A command line is shown to be recognised, not to be read.
+ARGV_CHARACTERS = 60
 # Makes a short number of the path of a directory.
 _PRIME = (1 << 89) - 1
 # Asks a job's runner to stop it. Not SIGTERM, which others send too.
@@ -187,7 +190,22 @@ def completion_line(record: Record) -> str:
         text = "failed: stopped on request"
     else:
         text = f"error: {record.get('reason', 'its exit status is unknown')}"
-    return f"\n\n[background process {text}]\n"
+    left = f"[{record['stillRunning']}]\n" if "stillRunning" in record else ""
+    return f"\n\n[background process {text}]\n{left}"
+
+
+def still_running(survivors: Sequence[tuple[int, Sequence[str]]]) -> str:
+    """The notice about what a finished shell has left."""
+    return f"still running: {', '.join(spell_process(pid, argv) for pid, argv in survivors)}"
+
+
+def spell_process(pid: int, argv: Sequence[str]) -> str:
+    import shlex  # a job whose shell leaves nothing does not need the memory of `re`
+
+    line = shlex.join(argv) if argv else "?"
+    if len(line) > ARGV_CHARACTERS:
+        line = f"{line[: ARGV_CHARACTERS - 1]}…"
+    return f"pid {pid} ({line})"
 
 
 def spell_duration(seconds: float) -> str:
@@ -270,5 +288,7 @@ def end_entry(record: Record) -> Record:
     }
     if record["state"] == "lost":
         entry["error"] = record.get("reason")
-    notices = [record[name] for name in ("outputError", "hiddenFailure") if record.get(name)]
+    if "survivors" in record:
+        entry["survivors"] = record["survivors"]
+    notices = [record[name] for name in ("outputError", "hiddenFailure", "stillRunning") if record.get(name)]
     return entry | {"notices": notices} if notices else entry

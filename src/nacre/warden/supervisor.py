@@ -26,8 +26,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nacre.warden.channel import Channel
     from nacre.warden.job_runner import JobWatch
+    from nacre.warden.kept_job import JobOutput
     from nacre.warden.memory import MemoryWatch
-    from nacre.warden.messages import Facts, StartJob
+    from nacre.warden.messages import Facts, Living, StartJob
     from nacre.warden.start import Start
 
 # A command that lives this long is announced, so that its caller knows the pid if the runner should die.
@@ -74,6 +75,8 @@ class Supervisor:
         self.announce_at: float | None = None
         self.unused_until: float | None = None
         """When a spare without a script is given up; its caller stops using it well before."""
+        self._survivors_output: JobOutput | None = None
+        """The file of a finished job, for what its survivors write."""
         self._stop_requested: str | None = None
         request = start.request
         if request["op"] == "run":
@@ -112,6 +115,9 @@ class Supervisor:
         drain_wakeups(self.wakeup)
         self.start.close()
         self.keepers.close()
+        if self._survivors_output is not None:
+            self._survivors_output.flush()
+            self._survivors_output.close()
         return self.channel.open
 
     def _serve(self) -> None:
@@ -205,9 +211,29 @@ class Supervisor:
         self.reported = True
         facts = self.told = self.facts()
         if self.job is not None:
-            self.job.finished(facts)
+            survivors = self._left_by_job(self.job) if self.left and self.ladder.why is None else []
+            self.job.finished(facts, survivors)
+            # What they write goes on into the job's file: they have no other reader.
+            self._survivors_output = self.job.output if survivors else None
             self.job = None
         self.channel.send(protocol.exited(facts, left=self.left))
+
+    def survivors(self) -> list[Living]:
+        """What is left beside the shell, which may wait for its next turn."""
+        shell = self.tree.leader if self.status is None else 0
+        own = set(self.tree.own())
+        return [one for one in children.survivors(os.getpid()) if one["pid"] in own and one["pid"] != shell]
+
+    def _left_by_job(self, job: KeptJob) -> list[Living]:
+        """What the shell of a job has left; a fork of a session's shell shows the loop, and is named by the command."""
+        found = self.survivors()
+        request = self.start.request
+        if request["op"] == "session":
+            for one in found:
+                name, *rest = one["argv"] or [""]
+                if rest[:1] == ["-c"] and request["script"].startswith(rest[1]):
+                    one["argv"] = [name, "-c", job.record["command"]]
+        return found
 
     def facts(self) -> Facts:
         facts = protocol.facts(self.tree.leader, self.status, why=self.ladder.why, forced=self.ladder.killed)
