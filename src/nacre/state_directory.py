@@ -27,6 +27,9 @@ T = TypeVar("T")
 
 # The event loop waits for an answer, and a call may be late by a second (P1).
 ANSWER_SECONDS = 0.5
+# How long the lock of another process is waited for: longer than a busy machine holds it. A worker answers in time.
+LOCK_SECONDS = 1.0
+WORKERS_LOCK_SECONDS = 0.25
 # What looks at every job or artifact takes longer on a slow network.
 SURVEY_SECONDS = 5.0
 
@@ -145,6 +148,11 @@ def answered(
         return call
 
     return decorate
+
+
+def lock_seconds() -> float:
+    """How long to wait for a lock in the state directory; a stopped process may hold it for ever."""
+    return WORKERS_LOCK_SECONDS if _is_worker else LOCK_SECONDS
 
 
 def become_worker() -> None:

@@ -17,13 +17,12 @@ from typing import NamedTuple
 
 from nacre.artifacts.layout import encode_record
 from nacre.errors import ArtifactError, ArtifactQuotaError
+from nacre.state_directory import lock_seconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# A stopped process may hold the lock for ever; a command does not wait for it.
-LOCK_SECONDS = 0.25
 LOCK_POLL_SECONDS = 0.001
 
 # Longer counters are damage, not use.
@@ -123,7 +122,7 @@ def locked(root: str) -> Iterator[int]:
     """Hold the counter's lock, in a directory that is there and safe; gives its descriptor."""
     _make_private_directory(root)
     path = os.path.join(root, "counter")
-    deadline = time.monotonic() + LOCK_SECONDS
+    deadline = time.monotonic() + lock_seconds()
     while True:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
