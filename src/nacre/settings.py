@@ -117,6 +117,9 @@ class JobSettings:
     async_enabled: bool = _setting(default=True, doc="whether the workspace tool offers background jobs")
     max_jobs: int = _setting(100, "how many jobs may run at once", loosens=True)
     auto_background_seconds: float = _setting(60.0, "a workspace command that outlives this becomes a job; 0 is off")
+    mcp_window_seconds: float = _setting(
+        45.0, "most seconds that a call over MCP waits for a command or a job: clients give up after 60; 0 is no limit"
+    )
     background_before_timeout: bool = _setting(
         default=False,
         doc="whether a command whose timeout is at most auto_background_seconds becomes a job one second before it",

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from nacre import config
 from nacre.artifacts.artifact_urls import standard_router
 from nacre.contracts import contract_named
-from nacre.contracts.contract import Companion, Contract, Reply, SchemaContext, SeriesContract
+from nacre.contracts.contract import Companion, Contract, Reply, SeriesContract
+from nacre.contracts.tool_schema import context_of, window_of
 from nacre.engine.background import start_in_background
 from nacre.engine.call_log import hide_in
 from nacre.engine.capture import Observers
@@ -91,6 +92,7 @@ class Tool:
         skills: Collection[str | os.PathLike[str]] = (),
         schemes: Mapping[str, Resolver] | None = None,
         terminal: TerminalClient | None = None,
+        most_wait: float | None = None,
     ) -> None:
         """Make a tool of a contract.
 
@@ -104,6 +106,8 @@ class Tool:
             skills: directories whose subdirectories are skills, for `skill://`.
             schemes: further URL schemes and what resolves them to paths.
             terminal: the client's terminals (`nacre.acp.ClientTerminals`), where foreground commands then run.
+            most_wait: seconds after which the caller gives up on a call: a command becomes a job before, where its
+                contract has jobs, and a poll waits no longer.
         """
         if terminal is not None and contract != "workspace":
             raise InvalidRequestError(
@@ -121,6 +125,9 @@ class Tool:
         self._skills = [Path(root) for root in skills]
         self._schemes = dict(schemes or {})
         self._terminal = terminal
+        self._most_wait = most_wait
+        if isinstance(self._contract, Companion):
+            self._contract.most_wait = most_wait
         self._engine: Engine | None = None
         self._host: Tool | None = None
         """The tool whose shell this one uses."""
@@ -141,17 +148,22 @@ class Tool:
             skills=self._skills,
             schemes=self._schemes,
             terminal=self._terminal,
+            most_wait=self._most_wait,
         )
         other._host, other._session_key = self, self._session_key
         return other
 
     async def __aenter__(self) -> Self:
+        self.prepare()
+        return self
+
+    def prepare(self) -> None:
+        """Load what the first command needs, and start to read the user's rc where a loop runs; best effort."""
         if isinstance(profile := getattr(self._contract, "profile", None), Profile):
             # What is wrong with the settings is answered by the first call.
             with suppress(NacreError):
                 if self._persists(self.engine, profile):
                     self.engine.read_rc_early(profile)
-        return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
@@ -203,19 +215,12 @@ class Tool:
 
     def schema(self) -> dict[str, Any]:
         """Name, description and input schema, as a model sees them."""
-        settings = self.engine.settings
-        jobs = settings.jobs
         # In a client's terminal each command has a shell of its own, and is waited for to its end.
         here = self._terminal is None
-        return self._contract.schema(
-            SchemaContext(
-                self.cwd,
-                async_enabled=jobs.async_enabled,
-                window=jobs.auto_background_seconds if here else 0.0,
-                persists=settings.sessions.persist and here and self._session is not False,
-                inline_bytes=settings.output.inline_bytes,
-            )
+        context = context_of(
+            self.engine.settings, self.cwd, persists=here and self._session is not False, most_wait=self._most_wait
         )
+        return self._contract.schema(context if here else replace(context, window=0.0))
 
     async def call(self, arguments: object) -> Reply:
         """Run one tool call. Whatever the model sent is answered, not raised."""
@@ -303,7 +308,7 @@ class Tool:
     async def _run(
         self, engine: Engine, planned: Plan, profile: Profile, live: LiveTail | None, session: ShellSession | None
     ) -> ShellResult | Background:
-        policy = wait_policy(planned.request, engine.settings) if profile.moves_to_background else None
+        policy = wait_policy(planned.request, engine.settings, self._most_wait) if profile.moves_to_background else None
         return await execute(engine, planned, profile, policy=policy, observers=Observers(live=live), session=session)
 
     async def _execute(
@@ -425,9 +430,9 @@ def _redacted(reply: Reply, redactor: Redactor) -> Reply:
     return replace(reply, text=clean(reply.text), details=clean(reply.details))
 
 
-def wait_policy(request: ShellRequest, settings: Settings) -> WaitPolicy | None:
+def wait_policy(request: ShellRequest, settings: Settings, most_wait: float | None = None) -> WaitPolicy | None:
     """How long the call waits for a command that may become a job; None waits to the end."""
-    window: float | None = settings.jobs.auto_background_seconds
+    window: float | None = window_of(settings, most_wait)
     assert window is not None
     assert request.timeout is not None
     if not settings.jobs.async_enabled or window <= 0:

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from nacre.mcp.elicitation import approver
 from nacre.mcp.handlers import Handlers
 from nacre.mcp.http import listen, serve_http, url_of
 from nacre.mcp.sdk_server import build
@@ -39,7 +38,7 @@ async def over_stdio(era: str, *arguments: str, **options: Any) -> AsyncIterator
 @asynccontextmanager
 async def http_server(contract: str = "workspace", structured: bool = False, **options: Any) -> AsyncIterator[str]:
     """A server in this process; its address."""
-    handlers = Handlers(Toolbox(contract, approver=approver, structured=structured))
+    handlers = Handlers(Toolbox(contract, structured=structured))
     listener = listen("127.0.0.1", 0, token=options.get("token"))
     serving = asyncio.create_task(
         serve_http(build(handlers), listener, host="127.0.0.1", on_end=handlers.end, **options)

@@ -16,7 +16,6 @@ from typing import Any
 from nacre.json_lines.stdio_transport import take_streams
 from nacre.mcp import call, tasks
 from nacre.mcp.call_channel import CallChannel
-from nacre.mcp.elicitation import approver
 from nacre.mcp.handlers import Handlers
 from nacre.mcp.http import listen, serve_http, url_of
 from nacre.mcp.jsonrpc import MISSING_CAPABILITY, RpcError
@@ -71,9 +70,9 @@ class FixtureHandlers(Handlers):
 async def main() -> None:
     # The window is short here; there must be time for some progress in it.
     call.INTERVAL_SECONDS = 0.03
-    handlers = FixtureHandlers(Toolbox("workspace", approver=approver))
+    handlers = FixtureHandlers(Toolbox("workspace"))
     if sys.argv[1:] == ["--stdio"]:
-        await serve_stdio(handlers, *take_streams())
+        await serve_stdio(handlers.toolbox, *take_streams(), handlers=handlers)
         return
     listener = listen("127.0.0.1", 0, token=None)
     print(url_of(listener), flush=True)

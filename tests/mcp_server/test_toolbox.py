@@ -9,7 +9,7 @@ from mcp import Client
 
 from faults.outside import Meeting
 from mcp_server.conftest import http_server, is_alive, until
-from nacre.mcp.handlers import SESSION_KEY
+from nacre.mcp.toolbox import SESSION_KEY
 
 
 def first_line(result: object) -> str:

@@ -18,11 +18,12 @@ from nacre.artifacts.stored import BLOCK_BYTES, Stored
 from nacre.output.decode import decode, fit_head, fit_tail, trim_head, trim_tail
 from nacre.output.escapes import is_plain, strip
 from nacre.output.lines import Settled, settle
+from nacre.output.sizes import EXCERPT_BYTES
 from nacre.regex.automaton import Regex, WorkBudget
 from nacre.wording import counted, were
 
 # What one answer may hold.
-LIMIT_BYTES = 50 * 1024
+LIMIT_BYTES = EXCERPT_BYTES
 # Room for one character and the escape sequences before it, however little was asked for.
 LEAST_READ_BYTES = 256
 # A matching line is shown up to this length, around the match.

@@ -56,20 +56,17 @@ def main(namespace: argparse.Namespace) -> int:
 
 
 async def _serve(namespace: argparse.Namespace, token: str | None) -> None:
-    from nacre.mcp.elicitation import approver
-    from nacre.mcp.handlers import Handlers
     from nacre.mcp.toolbox import Toolbox
 
-    tools = namespace.tools.split(",")
-    toolbox = Toolbox(namespace.contract, tools=tools, approver=approver, structured=namespace.structured)
-    handlers = Handlers(toolbox)
+    toolbox = Toolbox(namespace.contract, tools=namespace.tools.split(","), structured=namespace.structured)
     if namespace.http is None:
         from nacre.mcp.stdio_server import serve_stdio
 
-        await serve_stdio(handlers, *take_streams())
+        await serve_stdio(toolbox, *take_streams())
         return
     # The SDK takes most of a second to load: only for HTTP.
     try:
+        from nacre.mcp.handlers import Handlers
         from nacre.mcp.http import LEASE_SECONDS, address_of, listen, serve_http, url_of
         from nacre.mcp.sdk_server import build
     except ModuleNotFoundError as error:
@@ -81,4 +78,5 @@ async def _serve(namespace: argparse.Namespace, token: str | None) -> None:
     lease = LEASE_SECONDS if namespace.lease is None else namespace.lease
     listener = listen(host, port, token=token, lease=lease)
     print(url_of(listener), flush=True)
+    handlers = Handlers(toolbox)
     await serve_http(build(handlers), listener, host=host, token=token, hosts=namespace.allow_host, on_end=handlers.end)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib
+from typing import TYPE_CHECKING, Any
 
-from nacre.contracts.contract import Companion, Contract, SeriesContract
 from nacre.errors import InvalidRequestError
+
+if TYPE_CHECKING:
+    from nacre.contracts.contract import Companion, Contract, SchemaContext, SeriesContract
 
 # Name → module and class, imported at first use.
 _CONTRACTS = {
@@ -17,6 +20,14 @@ _CONTRACTS = {
     "job": ("nacre.contracts.companions.job_tool", "JobTool"),
     "read": ("nacre.contracts.companions.read_tool", "ReadTool"),
 }
+# The contracts whose schema is a module of its own, which a server describes before it loads the engine.
+_SCHEMAS = {
+    "workspace": "nacre.contracts.workspace_schema",
+    "job": "nacre.contracts.companions.job_schema",
+    "read": "nacre.contracts.companions.read_schema",
+}
+# The tools beside a shell.
+COMPANIONS = ("job", "read")
 
 
 def contract_names() -> list[str]:
@@ -29,3 +40,11 @@ def contract_named(name: str) -> Contract | SeriesContract | Companion:
     module, attribute = _CONTRACTS[name]
     contract: Contract | SeriesContract | Companion = getattr(importlib.import_module(module), attribute)()
     return contract
+
+
+def schema_named(name: str, context: SchemaContext) -> dict[str, Any]:
+    """The schema of a contract; the contract itself is imported only where it must be."""
+    if name not in _SCHEMAS:
+        return contract_named(name).schema(context)
+    schema: dict[str, Any] = importlib.import_module(_SCHEMAS[name]).schema(context)
+    return schema

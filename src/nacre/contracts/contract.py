@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from nacre.errors import NacreError
-from nacre.profile import Background, Profile
-from nacre.request import Owner, ShellRequest
-from nacre.result import ShellResult
 from nacre.settings import INLINE_BYTES
 
 if TYPE_CHECKING:
     from nacre.engine.engine import Engine
+    from nacre.errors import NacreError
+    from nacre.profile import Background, Profile
+    from nacre.request import Owner, ShellRequest
+    from nacre.result import ShellResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +50,10 @@ class SchemaContext:
     """Whether the commands of a session share one shell, if the contract has sessions."""
     inline_bytes: int = INLINE_BYTES
     """Most bytes of output in one answer."""
+    names_sessions: bool = False
+    """Whether a call may name its session."""
+    most_wait: float | None = None
+    """Seconds after which the caller gives up on a call; None if it waits for any answer."""
 
 
 class Contract(Protocol):
@@ -75,6 +79,9 @@ class Contract(Protocol):
 
 class Companion(ABC):
     """A tool beside the shell: it runs no command and answers from kept jobs and artifacts."""
+
+    most_wait: float | None = None
+    """Seconds after which the caller gives up on a call; None if it waits for any answer."""
 
     @abstractmethod
     def schema(self, context: SchemaContext) -> dict[str, Any]:

@@ -1,15 +1,22 @@
-"""The descriptions of tools for clients: title, hints, and the schema of the answer. Pure."""
+"""What clients read of the server and its tools: instructions, titles, hints, and the schema of the answer. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from nacre.contracts import contract_named, contract_names
-from nacre.contracts.contract import Companion
+import nacre
+from nacre.contracts import COMPANIONS, contract_names
+from nacre.mcp.machine import ServerCard
 
-# The tools that a contract needs beside its shell.
-COMPANIONS = {"workspace": ("job", "read")}
+INSTRUCTIONS = """\
+A shell that always comes back: timeouts end everything a command started, long output is kept and can be read further,
+long commands go on as background jobs whose end is told with a later result."""
+
+CARD = ServerCard(name="nacre", title="nacre shell", version=nacre.__version__, instructions=INSTRUCTIONS)
+
+# The contracts whose shell needs the companions beside it, and whose calls may name their session.
+WITH_COMPANIONS = ("workspace",)
 
 # The role of a contract's shell tool, under any name.
 SHELL = "shell"
@@ -79,12 +86,12 @@ _BARE: dict[str, dict[str, Any]] = {
 
 def shell_contracts() -> list[str]:
     """Return the contracts that run commands; a server is started with one of them."""
-    return [name for name in contract_names() if not isinstance(contract_named(name), Companion)]
+    return [name for name in contract_names() if name not in COMPANIONS]
 
 
 def offered_by(contract: str) -> tuple[str, ...]:
     """Return the contract and its companions."""
-    return (contract, *COMPANIONS.get(contract, ()))
+    return (contract, *(COMPANIONS if contract in WITH_COMPANIONS else ()))
 
 
 def describe(contract: str, schema: Mapping[str, Any], *, structured: bool = False) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-import nacre
 from nacre.contracts.contract import Reply
 from nacre.engine.engine import Engine
 from nacre.errors import NacreError
@@ -18,17 +17,8 @@ from nacre.mcp.call_channel import CallChannel
 from nacre.mcp.elicitation import ASKING, Asking, QuestionError, UnknownStateError
 from nacre.mcp.job_notices import Notices
 from nacre.mcp.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, RpcError
-from nacre.mcp.machine import ServerCall, ServerCard
-from nacre.mcp.toolbox import NAMED, SessionKey, Toolbox
-
-INSTRUCTIONS = """\
-A shell that always comes back: timeouts end everything a command started, long output is kept and can be read further,
-long commands go on as background jobs whose end is told with a later result."""
-
-CARD = ServerCard(name="nacre", title="nacre shell", version=nacre.__version__, instructions=INSTRUCTIONS)
-
-# Of a call's `_meta`: the shell session to run in, where the client wants another than its connection's own.
-SESSION_KEY = "nacre/session"
+from nacre.mcp.machine import ServerCall
+from nacre.mcp.toolbox import SessionKey, Toolbox, session_in, session_of
 
 
 class Handlers:
@@ -62,6 +52,12 @@ class Handlers:
         """
         return await self._methods[call.method](call, channel)
 
+    def prepare(self, session: SessionKey) -> None:
+        """Load what the first command of a session needs."""
+        tool = self.toolbox.find(next(iter(self.toolbox.described(session))), session)
+        if tool is not None:
+            tool.prepare()
+
     async def end(self, session: str) -> None:
         """Give back what a session holds; its client has ended it."""
         self.notices.forget(session)
@@ -73,7 +69,7 @@ class Handlers:
     # Tools.
 
     async def list_tools(self, call: ServerCall, channel: CallChannel) -> Mapping[str, Any]:
-        return {"tools": list(self.toolbox.described(session_of(call, channel)).values())}
+        return self.toolbox.listed(session_of(call, channel))
 
     async def call_tool(self, call: ServerCall, channel: CallChannel) -> Mapping[str, Any]:
         session = session_of(call, channel)
@@ -82,6 +78,12 @@ class Handlers:
         if tool is None:
             known = ", ".join(self.toolbox.described(session))
             raise RpcError(INVALID_PARAMS, f"there is no tool {name!r}; there are {known}")
+        if self.toolbox.is_named_in(name, arguments):
+            try:
+                session, arguments = session_in(arguments, session)
+            except NacreError as error:
+                return self._result_of(call, session, tool.refusal(error))
+            tool = self.toolbox.find(name, session) or tool
         ASKING.set(Asking(call, channel))
         report = channel.report if call.meta.get("progressToken") is not None else None
         try:
@@ -165,13 +167,3 @@ def _translated(subject: str | None) -> Iterator[None]:
         yield
     except NacreError as error:
         raise RpcError(INVALID_PARAMS, str(error), {"uri": subject}) from error
-
-
-def session_of(call: ServerCall, channel: CallChannel) -> SessionKey:
-    """The shell session that a call belongs to: named by the client, else that of its connection."""
-    named = call.meta.get(SESSION_KEY)
-    if named is None:
-        return channel.session
-    if not isinstance(named, str) or not named:
-        raise RpcError(INVALID_PARAMS, f"_meta {SESSION_KEY} must be a name, a string that is not empty")
-    return f"{NAMED}{named}"

@@ -6,10 +6,9 @@ of a job that no session here has started goes to the next call of any session.
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import Callable
+from contextlib import aclosing
 from dataclasses import dataclass
 
 from nacre.mcp.answer import JOB
@@ -39,17 +38,8 @@ class Notices:
         self.listeners: list[Callable[[str], None]] = []
         """Called with the address of each job that has ended."""
 
-    @asynccontextmanager
-    async def followed(self) -> AsyncIterator[None]:
-        """Follow the jobs meanwhile."""
-        following = asyncio.create_task(self._follow())
-        try:
-            yield
-        finally:
-            following.cancel()
-            await asyncio.wait([following])
-
-    async def _follow(self) -> None:
+    async def follow(self) -> None:
+        """Follow the jobs until it is cancelled."""
         async with aclosing(self._tool.notices(program=True)) as notices:
             async for notice in notices:
                 if notice.job_id in self._tasks:

@@ -27,7 +27,8 @@ from mcp.types import (
 )
 from opentelemetry import trace
 
-from nacre.mcp.handlers import CARD, Handlers
+from nacre.mcp.catalogue import CARD
+from nacre.mcp.handlers import Handlers
 from nacre.mcp.jsonrpc import HEADER_MISMATCH, RpcError
 from nacre.mcp.machine import TASKS, ServerCall
 
@@ -81,10 +82,12 @@ def build(handlers: Handlers) -> Server[None]:
             task.add_done_callback(publishing.discard)
 
         handlers.notices.listeners.append(publish)
+        following = asyncio.create_task(handlers.notices.follow())
         try:
-            async with handlers.notices.followed():
-                yield
+            yield
         finally:
+            following.cancel()
+            await asyncio.wait([following])
             handlers.notices.listeners.remove(publish)
             await handlers.aclose()
 

@@ -6,15 +6,19 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nacre.complaints import complain
 from nacre.json_lines.connection import Connection
 from nacre.json_lines.line_reader import TooLong
 from nacre.mcp import jsonrpc, subscriptions
-from nacre.mcp.handlers import CARD, Handlers
+from nacre.mcp.catalogue import CARD
 from nacre.mcp.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, RequestId, RpcError
 from nacre.mcp.machine import Answered, Cancelled, Machine, Send, ServerCall
+from nacre.mcp.toolbox import Toolbox, session_of
+
+if TYPE_CHECKING:
+    from nacre.mcp.handlers import Handlers
 
 NAME = "nacre mcp"
 # The official SDK's limit for a request over HTTP; a line without an end would fill the memory.
@@ -25,15 +29,18 @@ PIPE_SESSION = "stdio"
 LAST_SECONDS = 2.0
 
 
-async def serve_stdio(handlers: Handlers, incoming: int, outgoing: int) -> None:
-    """Serve until the client closes our input, or stops reading our output."""
-    server = _StdioServer(handlers, incoming, outgoing)
+async def serve_stdio(toolbox: Toolbox, incoming: int, outgoing: int, *, handlers: Handlers | None = None) -> None:
+    """Serve until the client closes our input, or stops reading our output.
+
+    Args:
+        handlers: answers the requests; made when they are needed unless given.
+    """
+    server = _StdioServer(toolbox, handlers, incoming, outgoing)
     try:
-        async with handlers.notices.followed():
-            await server.run()
+        await server.run()
     finally:
         await server.aclose()
-        await handlers.aclose()
+        await toolbox.aclose()
 
 
 @dataclass(eq=False, slots=True)
@@ -46,12 +53,30 @@ class _Running:
 
 
 class _StdioServer:
-    def __init__(self, handlers: Handlers, incoming: int, outgoing: int) -> None:
-        self._handlers = handlers
+    def __init__(self, toolbox: Toolbox, handlers: Handlers | None, incoming: int, outgoing: int) -> None:
+        self._toolbox = toolbox
+        self._given = handlers
+        self._following: asyncio.Task[None] | None = None
         self._machine = Machine(CARD)
         self._connection = Connection(incoming, outgoing, take=self._take, name=NAME, longest_line=MOST_LINE_BYTES)
         self._running: dict[RequestId, _Running] = {}
         self._questions: dict[RequestId, asyncio.Future[Mapping[str, Any]]] = {}
+
+    @property
+    def _handlers(self) -> Handlers:
+        """The handlers and the engine behind them; loading them takes longer than the rest of the start."""
+        if self._given is None:
+            from nacre.mcp.handlers import Handlers
+
+            self._given = Handlers(self._toolbox)
+        if self._following is None:
+            self._following = asyncio.create_task(self._given.notices.follow())
+        return self._given
+
+    def _prepare(self) -> None:
+        """Get ready for the first command while the client reads the list of tools."""
+        if not self._connection.ended.is_set():
+            self._handlers.prepare(PIPE_SESSION)
 
     async def run(self) -> None:
         self._connection.open()
@@ -64,7 +89,9 @@ class _StdioServer:
     async def aclose(self) -> None:
         """End what runs for this client, and give everything back."""
         self._connection.stop_listening()
-        tasks = [running.task for running in self._running.values()]
+        tasks: list[asyncio.Task[Any]] = [running.task for running in self._running.values()]
+        if self._following is not None:
+            tasks.append(self._following)
         for task in tasks:
             task.cancel()
         if tasks:
@@ -101,7 +128,9 @@ class _StdioServer:
         call = running.call
         channel = PipeChannel(self, call, running)
         try:
-            if call.method == "subscriptions/listen":
+            if call.method == "tools/list" and self._given is None:
+                result: Mapping[str, Any] = self._toolbox.listed(session_of(call, channel))
+            elif call.method == "subscriptions/listen":
                 result = await subscriptions.listen(call, channel, self._handlers.notices)
             else:
                 result = await self._handlers.answer(call, channel)
@@ -123,6 +152,8 @@ class _StdioServer:
         else:
             line = task.result()
         self._connection.send(line, ends=running)
+        if running.call.method == "tools/list" and self._given is None:
+            self._prepare()
 
     # The way back of a call.
 

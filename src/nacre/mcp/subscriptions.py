@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nacre.mcp.call_channel import CallChannel
-from nacre.mcp.job_notices import Notices
 from nacre.mcp.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from nacre.mcp.machine import ServerCall
+
+if TYPE_CHECKING:
+    from nacre.mcp.job_notices import Notices
 
 SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
 MOST_STREAMS = 1_024

@@ -1,15 +1,27 @@
-"""The tools of one server: a shell per session of its clients, and companions that all sessions share."""
+"""The tools of one server: a shell per session of its clients, and companions that all sessions share.
+
+A server describes its tools before it loads the engine, because clients wait for that when they start.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from nacre.guard.approval import Approver
-from nacre.mcp.catalogue import describe, offered_by
-from nacre.tool import Tool
+from nacre import config
+from nacre.contracts import schema_named
+from nacre.contracts.tool_schema import context_of
+from nacre.environment.process_env import environment
+from nacre.errors import InvalidRequestError, shown
+from nacre.mcp.call_channel import CallChannel
+from nacre.mcp.catalogue import WITH_COMPANIONS, describe, offered_by
+from nacre.mcp.jsonrpc import INVALID_PARAMS, RpcError
+from nacre.mcp.machine import ServerCall
+
+if TYPE_CHECKING:
+    from nacre.tool import Tool
 
 # Clients may leave without notice; the shell of a dropped session ends after its idle time.
 MOST_SESSIONS = 1_000
@@ -18,66 +30,93 @@ SessionKey = str | None
 """None is a request that belongs to no session."""
 
 NAMED = "named:"
+# Of a call's `_meta`: the shell session to run in, where the client wants another than its connection's own.
+SESSION_KEY = "nacre/session"
+# The same as an argument, for the model and for wires without connections.
+SESSION_ARGUMENT = "session"
+MOST_NAME_CHARACTERS = 256
 
 
 class Toolbox:
     """Makes a shell at the first call of its session, and keeps it until the session or the server ends."""
 
-    def __init__(
-        self,
-        contract: str,
-        *,
-        tools: Collection[str] = (),
-        approver: Approver | None = None,
-        structured: bool = False,
-    ) -> None:
-        """With `structured`, tools are offered with the schema of their answers, and results have that object."""
+    def __init__(self, contract: str, *, tools: Collection[str] = (), structured: bool = False) -> None:
+        """With `structured`, tools are offered with the schema of their answers, and results have that object.
+
+        Raises:
+            ConfigError: the settings are wrong.
+        """
         self.structured = structured
-        self._contract = contract
+        self.contract = contract
         self._others = tools
-        self._approver = approver
-        # For calls without a session, each of which gets its own bash.
-        settings = self._tool(contract).engine.settings
-        self.shell = self._tool(
-            contract, settings=replace(settings, sessions=replace(settings.sessions, persist=False))
-        )
-        self._companions = {tool.schema()["name"]: tool for tool in map(self._tool, offered_by(contract)[1:])}
+        self._cwd = config.working_directory()
+        self._settings = config.load(environment().values, cwd=self._cwd).settings
+        self._most_wait = self._settings.jobs.mcp_window_seconds or None
+        self._described: dict[bool, dict[str, dict[str, Any]]] = {}
+        self._shell: Tool | None = None
+        self._companions: dict[str, Tool] = {}
         self._shells: OrderedDict[str, Tool] = OrderedDict()
-        keeping = self._tool(contract)
-        self._described = {
-            persists: {
-                one["name"]: one
-                for one in (
-                    describe(tool.contract, tool.schema(), structured=structured)
-                    for tool in (shell, *self._companions.values())
-                )
-            }
-            for persists, shell in ((False, self.shell), (True, keeping))
-        }
 
     def _tool(self, contract: str, **options: Any) -> Tool:
-        return Tool(contract, approver=self._approver, tools=self._others, **options)
+        from nacre.mcp.elicitation import approver
+        from nacre.tool import Tool
+
+        return Tool(contract, approver=approver, tools=self._others, most_wait=self._most_wait, **options)
+
+    @property
+    def shell(self) -> Tool:
+        """For calls without a session, each of which gets its own bash."""
+        if self._shell is None:
+            settings = self._settings
+            fresh = replace(settings, sessions=replace(settings.sessions, persist=False))
+            self._shell = self._tool(self.contract, settings=fresh)
+        return self._shell
 
     def described(self, session: SessionKey) -> dict[str, dict[str, Any]]:
         """The tools as they are offered to a session, by name."""
-        return self._described[session is not None]
+        persists = session is not None
+        if persists not in self._described:
+            context = context_of(
+                self._settings,
+                self._cwd,
+                persists=persists,
+                names_sessions=self.contract in WITH_COMPANIONS,
+                most_wait=self._most_wait,
+            )
+            tools = (
+                describe(name, schema_named(name, context), structured=self.structured)
+                for name in offered_by(self.contract)
+            )
+            self._described[persists] = {tool["name"]: tool for tool in tools}
+        return self._described[persists]
+
+    def listed(self, session: SessionKey) -> dict[str, Any]:
+        """The result of `tools/list`."""
+        return {"tools": list(self.described(session).values())}
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
         described = self.described(None).get(name)
         return None if described is None else described["inputSchema"]
 
+    def is_named_in(self, name: str, arguments: Mapping[str, Any]) -> bool:
+        """Whether a call names its session among its arguments."""
+        shape = self.described(None)[name]["inputSchema"]["properties"]
+        return SESSION_ARGUMENT in arguments and SESSION_ARGUMENT in shape
+
     def find(self, name: str, session: SessionKey) -> Tool | None:
         """The tool of that name."""
         if name not in self.described(session):
             return None
-        if name in self._companions:
+        if name in offered_by(self.contract)[1:]:
+            if name not in self._companions:
+                self._companions[name] = self._tool(name)
             return self._companions[name]
         if session is None:
             return self.shell
         if session not in self._shells:
             # Named sessions are shared; the shell of a connection is private.
             name_given = session.removeprefix(NAMED) if session.startswith(NAMED) else None
-            self._shells[session] = self._tool(self._contract, session=name_given)
+            self._shells[session] = self._tool(self.contract, session=name_given)
             if len(self._shells) > MOST_SESSIONS:
                 self._shells.popitem(last=False)
         self._shells.move_to_end(session)
@@ -90,6 +129,35 @@ class Toolbox:
             await tool.aclose()
 
     async def aclose(self) -> None:
-        for tool in (*self._shells.values(), *self._companions.values(), self.shell):
+        tools = [*self._shells.values(), *self._companions.values()]
+        for tool in tools if self._shell is None else [*tools, self._shell]:
             await tool.aclose()
         self._shells.clear()
+
+
+def session_of(call: ServerCall, channel: CallChannel) -> SessionKey:
+    """The shell session that a call belongs to: named by the client, else that of its connection."""
+    named = call.meta.get(SESSION_KEY)
+    if named is None:
+        return channel.session
+    if not isinstance(named, str) or not named:
+        raise RpcError(INVALID_PARAMS, f"_meta {SESSION_KEY} must be a name, a string that is not empty")
+    return f"{NAMED}{named}"
+
+
+def session_in(arguments: Mapping[str, Any], session: SessionKey) -> tuple[SessionKey, dict[str, Any]]:
+    """The session that the arguments name, else `session`; and the arguments without it.
+
+    Raises:
+        InvalidRequestError: the name is none.
+    """
+    rest = dict(arguments)
+    named = rest.pop(SESSION_ARGUMENT, None)
+    if named is None:
+        return session, rest
+    if not isinstance(named, str) or not 0 < len(named) <= MOST_NAME_CHARACTERS:
+        raise InvalidRequestError(
+            f"field 'session' must be a name of at most {MOST_NAME_CHARACTERS} characters, got {shown(named)}",
+            field=SESSION_ARGUMENT,
+        )
+    return f"{NAMED}{named}", rest

@@ -10,11 +10,12 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nacre.contracts.companions import job_texts
-from nacre.contracts.companions.output_reading import FIELDS, PROPERTIES, decode_selector, read
+from nacre.contracts.companions import job_schema, job_texts
+from nacre.contracts.companions.job_schema import DEFAULT_WAIT, LONGEST_WAIT
+from nacre.contracts.companions.output_reading import decode_selector, read
+from nacre.contracts.companions.reading_schema import FIELDS
 from nacre.contracts.contract import Companion, Reply, SchemaContext
 from nacre.contracts.fields import arguments_of, flag_of, number_of
-from nacre.contracts.tool_schema import text_property, tool_schema, until_property
 from nacre.errors import InvalidRequestError, JobError, UnknownJobError, shown
 from nacre.jobs.job import Job
 from nacre.jobs.job_input import write_to
@@ -30,8 +31,6 @@ from nacre.wording import counted
 if TYPE_CHECKING:
     from nacre.engine.engine import Engine
 
-DEFAULT_WAIT = 30.0
-LONGEST_WAIT = 600.0
 # A job that ends on TERM has ended by then; the runner kills others after their grace.
 CANCEL_SECONDS = 2.0
 LONGEST_TEXT_BYTES = 64 * 1024
@@ -46,19 +45,6 @@ VERBS: dict[str, tuple[str, ...]] = {
     "write": ("text",),
 }
 
-DESCRIPTION = """\
-Background jobs: commands that were started with async or until, that outlived their window, or that a command left
-running. Exactly one of list, poll, cancel, read, write per call.
-
-- {"list": true}: the jobs of this session and project; with "all": true those of others too.
-- {"poll": ["bg_1"], "wait": 30}: waits until one of them ends, at most `wait` seconds; [] is all yours. With `until`
-  it also returns when that has happened: {"regex": "ready"}, {"port": 3000}, {"file": "out.log"}, {"quiet": 5}.
-  One poll with a long wait replaces many short ones. A finished job's result is in the answer, and not delivered again.
-- {"read": "bg_1"}: the newest output, of a running job too; or from `offset`, the last lines with `tail`, or lines that
-  match with `grep`.
-- {"write": "bg_1", "text": "yes\\n"}: to the stdin of a job that was started with pty: true.
-- {"cancel": ["bg_1"]}: ends the job and everything it started."""
-
 
 class JobTool(Companion):
     """The companion `job`."""
@@ -67,33 +53,7 @@ class JobTool(Companion):
         self._scans = Scans()
 
     def schema(self, context: SchemaContext) -> dict[str, Any]:
-        ids = {"type": "array", "items": {"type": "string"}}
-        reading = {
-            name: shape | {"description": f"with read: {shape['description']}"} for name, shape in PROPERTIES.items()
-        }
-        return tool_schema(
-            "job",
-            DESCRIPTION,
-            {
-                "list": {"type": "boolean", "description": "true: list the jobs of this session and project"},
-                "all": {"type": "boolean", "description": "with list: true lists those of others too"},
-                "poll": ids | {"description": "ids to wait for; [] is all of yours that run"},
-                "until": until_property(
-                    "with poll: return when this has happened, too; give exactly one",
-                    regex="a line of new output matches",
-                ),
-                "wait": {
-                    "type": "number",
-                    "minimum": 0,
-                    "description": f"with poll: most seconds to wait (default 30, at most {LONGEST_WAIT:g})",
-                },
-                "cancel": ids | {"description": "ids to end"},
-                "read": text_property("id whose output to read"),
-                **reading,
-                "write": text_property("id whose stdin to write to"),
-                "text": text_property("with write: the text, with its newline"),
-            },
-        )
+        return job_schema.schema(context)
 
     async def answer(self, engine: Engine, arguments: object, owner: Owner) -> Reply:
         known = list(dict.fromkeys(name for verb, more in VERBS.items() for name in (verb, *more)))
@@ -119,15 +79,16 @@ class JobTool(Companion):
         ids = _ids_of(fields, "poll")
         until = decode_until(fields["until"]) if "until" in fields else None
         wait = number_of(fields, "wait", least=0, whole=False)
-        wait = DEFAULT_WAIT if wait is None else wait
-        notices = [] if wait <= LONGEST_WAIT else [f"wait was cut to {LONGEST_WAIT:g} s, the most"]
+        most = LONGEST_WAIT if self.most_wait is None else min(self.most_wait, LONGEST_WAIT)
+        wait = min(DEFAULT_WAIT, most) if wait is None else wait
+        notices = [] if wait <= most else [f"wait was cut to {most:g} s, the most"]
         if not ids:
             listing, _ = await own_jobs(owner, engine.jobs.list())
             ids = [job.id for job in listing.jobs if job.running]
             if not ids:
                 return Reply(text="No jobs are running.", is_error=False, details={"jobs": [], "reason": "ended"})
         try:
-            found = await poll(engine.jobs, ids, until=until, wait=min(wait, LONGEST_WAIT), scans=self._scans)
+            found = await poll(engine.jobs, ids, until=until, wait=min(wait, most), scans=self._scans)
         except RegexWorkError as error:
             raise InvalidRequestError(f"field 'until.regex': {error}", field="until.regex") from error
         if not found.jobs:
@@ -136,7 +97,7 @@ class JobTool(Companion):
         for job in found.jobs:
             if not job.running:
                 claim(job)
-        return job_texts.polled(found, until, wait=min(wait, LONGEST_WAIT), notices=notices)
+        return job_texts.polled(found, until, wait=min(wait, most), notices=notices)
 
 
 def _verb_of(fields: Mapping[str, Any]) -> str:

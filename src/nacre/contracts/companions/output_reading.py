@@ -16,23 +16,6 @@ from nacre.regex.automaton import RegexWorkError, compiled
 from nacre.until import regex_problem
 from nacre.wording import counted
 
-FIELDS = ("offset", "limit", "tail", "grep")
-
-PROPERTIES: dict[str, Any] = {
-    "offset": {"type": "integer", "minimum": 0, "description": "first byte to read or search; go on with nextOffset"},
-    "limit": {
-        "type": "integer",
-        "minimum": 1,
-        "maximum": LIMIT_BYTES,
-        "description": f"most bytes to return (default and at most {LIMIT_BYTES})",
-    },
-    "tail": {"type": "integer", "minimum": 1, "description": "the last lines only"},
-    "grep": {
-        "type": "string",
-        "description": "only the lines that match this regular expression (Python's, no lookaround), with offsets",
-    },
-}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selector:

@@ -6,10 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from nacre.contracts.companions.output_reading import FIELDS, PROPERTIES, decode_selector, read
+from nacre.contracts.companions import read_schema
+from nacre.contracts.companions.output_reading import decode_selector, read
+from nacre.contracts.companions.reading_schema import FIELDS
 from nacre.contracts.contract import Companion, Reply, SchemaContext
 from nacre.contracts.fields import MOST, arguments_of
-from nacre.contracts.tool_schema import text_property, tool_schema
 from nacre.errors import InvalidRequestError, shown
 from nacre.request import Owner
 
@@ -18,22 +19,12 @@ if TYPE_CHECKING:
 
 SCHEME = "artifact://"
 
-DESCRIPTION = """\
-Reads the full output of an earlier command, which is kept as an artifact when a result shows only part of it. Give the
-id or the uri from that result's notice. Nothing is run again.
-
-- `offset` and `limit` read a window by bytes; the answer's last line says how to go on.
-- `tail` reads the last lines. `grep` finds lines and gives their offsets, to read around them.
-
-The output of a background job is read with the `job` tool."""
-
 
 class ReadTool(Companion):
     """The companion `read`."""
 
     def schema(self, context: SchemaContext) -> dict[str, Any]:
-        number = {"anyOf": [{"type": "string"}, {"type": "integer"}], "description": "the number alone; give uri or id"}
-        return tool_schema("read", DESCRIPTION, {"uri": text_property("e.g. artifact://3"), "id": number, **PROPERTIES})
+        return read_schema.schema(context)
 
     async def answer(self, engine: Engine, arguments: object, owner: Owner) -> Reply:
         fields = {
