@@ -1,0 +1,12 @@
+"""Shortens what a model reads of long output, and never hides evidence. Pure: text in, text out.
+
+Reading order:
+
+1. `minimiser`: `minimise(command, exit_code, text)`, the entry: what happens, in which order, and when nothing does.
+2. `rows`: the output as rows that are shown, hidden with a reason, or cut; what is hidden is counted exactly.
+3. `evidence`: which rows no stage may hide; the detectors are data (evidence.toml).
+4. `selection`: which families a command belongs to, from its parsed script and from its output.
+5. `filters`: families as data (filters/*.toml), each with examples that are verified at load.
+6. `stages`: what a filter may do to rows.
+7. `listings`: stages for names of files, matches and trees.
+"""
