@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nacre.bash.reader import read
-from nacre.bash.tree import Branch, Program, SimpleCommand, Text, UnreadableError, Word
+from nacre.bash.tree import Open, Program, SimpleCommand, Text, UnreadableError, Word
 from nacre.minimize.filters import Family
 
 # Commands that print nothing, or next to nothing.
@@ -65,10 +65,10 @@ def _printing(program: Program) -> list[tuple[str, ...]] | None:
     calls: list[tuple[str, ...]] = []
     pipeline: list[tuple[str, ...]] = []
     for step in program.steps:
-        if isinstance(step, Branch):
-            continue
         if not isinstance(step, SimpleCommand):
-            return None
+            if isinstance(step, Open) and step.block.pipe_out:
+                return None
+            continue
         argv = tuple(_literal(word) for word in step.words)
         pipeline.append(argv)
         if step.pipe_out:
