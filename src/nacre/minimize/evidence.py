@@ -1,32 +1,37 @@
 """Which rows are evidence: errors, warnings, failing tests, refusals. No stage may hide them.
 
-The detectors are data, in evidence.toml. A cheap search over the whole text finds the rows that could be evidence; only
-these are looked at one by one.
+The detectors are data, in evidence.toml; users add theirs as problem matchers. A cheap search over the whole text finds
+the rows that could be evidence; only these are looked at one by one.
 """
 
 from __future__ import annotations
 
 import functools
+import json
 import re
 import tomllib
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from typing import Any
 
+from nacre.errors import ConfigError
 from nacre.minimize.rows import Row
 
 # A path with a line number, as diagnostics name it: `src/a.c:12`, `File "x.py", line 3`, `--> a.rs:1:2`, `(a.ts:3:4)`.
 POSITION = re.compile(
-    r"""(?:[\w@~+./\\-]+\.[A-Za-z]\w{0,9}|Makefile|Dockerfile)(?::\d+|\(\d+[,)]|"?,\s*line \d+)|^\s*(?:-->|❯|at) """
+    r"""(?:[\w@~+./\\-]+\.[A-Za-z]\w{0,9}|Makefile|Dockerfile)(?::\d+|\(\d+[,)]|"?,\s*line \d+)|^\s*(?:-->|❯|at) .*"""
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Detector:
+    """Patterns of rows that are evidence."""
+
     name: str
     words: tuple[str, ...]
-    """Lower-case texts of which a row must hold one."""
+    """Lower-case texts of which a row must hold one; empty means that each row is looked at."""
     wanted: tuple[re.Pattern[str], ...]
     unwanted: tuple[re.Pattern[str], ...]
 
@@ -49,23 +54,54 @@ def detectors() -> tuple[Detector, ...]:
     )
 
 
-def mark_evidence(rows: list[Row], text: str) -> None:
+def detectors_from_matchers(text: str, origin: str) -> tuple[Detector, ...]:
+    """Detectors from a file of problem matchers, in the JSON form of GitHub and VS Code.
+
+    Of a matcher over several rows each row is evidence. A matcher that cannot be read is refused.
+    """
+    try:
+        found = json.loads(text)
+        matchers = found["problemMatcher"] if isinstance(found, dict) else found
+        return tuple(
+            Detector(str(one.get("owner", origin)), (), tuple(map(_pattern, _patterns(one))), ()) for one in matchers
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, re.error) as exc:
+        raise ConfigError(f"{origin}: not a file of problem matchers: {exc}") from exc
+
+
+def _patterns(matcher: dict[str, Any]) -> list[dict[str, Any]]:
+    pattern = matcher["pattern"]
+    return pattern if isinstance(pattern, list) else [pattern]
+
+
+def _pattern(found: dict[str, Any]) -> re.Pattern[str]:
+    return re.compile(found["regexp"])
+
+
+def mark_evidence(rows: list[Row], text: str, among: Sequence[Detector]) -> None:
     """Mark the rows of a text that are evidence."""
     lowered = text.lower()
     if len(lowered) != len(text):
         # A few letters grow when they are lowered; places would not agree.
         lowered = text
     starts = _starts(rows)
-    for detector in detectors():
-        for number in {number for word in detector.words for number in _rows_with(word, lowered, starts)}:
+    for detector in among:
+        for number in _candidates(detector, lowered, starts):
             row = rows[number]
             if not row.is_evidence and detector.matches(row.raw):
                 row.is_evidence = True
 
 
-def has_position(line: str) -> bool:
-    """Whether a line names a place in a file: then equal words elsewhere do not stand for it."""
-    return POSITION.search(line) is not None
+def position(line: str) -> str:
+    """The place in a file that a line names; empty if it names none."""
+    match = POSITION.search(line)
+    return match[0] if match is not None else ""
+
+
+def _candidates(detector: Detector, lowered: str, starts: list[int]) -> Sequence[int] | set[int]:
+    if not detector.words:
+        return range(len(starts))
+    return {number for word in detector.words for number in _rows_with(word, lowered, starts)}
 
 
 def _starts(rows: list[Row]) -> list[int]:
@@ -77,12 +113,24 @@ def _starts(rows: list[Row]) -> list[int]:
 
 
 def _rows_with(word: str, text: str, starts: list[int]) -> Iterator[int]:
-    """Numbers of the rows that hold a word."""
+    """Numbers of the rows that hold a word; `^` before a word stands for the start of a row."""
+    if word.startswith("^"):
+        yield from _rows_beginning(word[1:], text, starts)
+        return
     at = text.find(word)
     while at >= 0:
         number = bisect_right(starts, at) - 1
         yield number
         if number + 1 == len(starts):
             return
-        # The rest of this row says nothing new.
+        # The rest of this row adds nothing.
         at = text.find(word, starts[number + 1])
+
+
+def _rows_beginning(word: str, text: str, starts: list[int]) -> Iterator[int]:
+    if text.startswith(word):
+        yield 0
+    at = text.find("\n" + word)
+    while at >= 0:
+        yield bisect_right(starts, at + 1) - 1
+        at = text.find("\n" + word, at + 1)

@@ -1,6 +1,6 @@
 """Families of commands as data: which commands they are, what of their output is noise, and which stages run.
 
-A family is one TOML file. Its examples are verified when it is loaded; a family whose examples fail is refused.
+A family is one TOML file with its own examples; `user_filters` verifies those of the user at load, the tests all.
 """
 
 from __future__ import annotations
@@ -13,7 +13,13 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Literal
 
+from nacre.errors import ConfigError
+from nacre.minimize.listings import LISTINGS
 from nacre.minimize.rows import Row, visible
+from nacre.minimize.stages import STAGES
+
+_KEYS = frozenset(("name", "kind", "commands", "recognised", "stages", "noise", "example"))
+STAGE_NAMES = frozenset(STAGES) | frozenset(LISTINGS)
 
 Exit = Literal["any", "zero", "nonzero"]
 
@@ -50,22 +56,41 @@ class Family:
     """Rows by which its output is recognised behind a wrapper."""
     noise: tuple[Noise, ...]
     stages: tuple[str, ...]
-    kind: Literal["tool", "log", "content"]
+    kind: Literal["tool", "log", "listing", "content"]
     examples: tuple[Example, ...]
 
 
-def family_of(text: str) -> Family:
-    """A family from its TOML text; raises ValueError that names what is wrong."""
-    found = tomllib.loads(text)
+def family_of(text: str, origin: str) -> Family:
+    """A family from its TOML text; a ConfigError names what is wrong with it."""
+    try:
+        found = tomllib.loads(text)
+        unknown = found.keys() - _KEYS
+        if unknown:
+            raise ValueError(f"unknown key {min(unknown)!r}; the keys are {', '.join(sorted(_KEYS))}")
+        return _family_of(found)
+    except KeyError as exc:
+        raise ConfigError(f"{origin}: {exc.args[0]!r} is missing", source=origin) from exc
+    except (ValueError, TypeError, AttributeError, re.error) as exc:
+        raise ConfigError(f"{origin}: {exc}", source=origin) from exc
+
+
+def _family_of(found: Mapping[str, Any]) -> Family:
+    stages = tuple(found.get("stages", ("blanks", "runs")))
+    unknown = sorted(set(stages) - STAGE_NAMES)
+    if unknown:
+        raise ValueError(f"unknown stage {unknown[0]!r}; the stages are {', '.join(sorted(STAGE_NAMES))}")
+    kind = found.get("kind", "tool")
+    if kind not in ("tool", "log", "listing", "content"):
+        raise ValueError(f"unknown kind {kind!r}; the kinds are tool, log, listing and content")
     return Family(
         name=found["name"],
         commands=tuple(tuple(one.split()) for one in found.get("commands", ())),
         recognised=tuple(map(re.compile, found.get("recognised", ()))),
         noise=tuple(map(_noise_of, found.get("noise", ()))),
-        stages=tuple(found.get("stages", ("blanks", "runs"))),
-        kind=found.get("kind", "tool"),
+        stages=stages,
+        kind=kind,
         examples=tuple(
-            Example(one["input"], one["expected"], one.get("command", ""), one.get("exit", 0))
+            Example(one["input"], one["expected"], one["command"], one.get("exit", 0))
             for one in found.get("example", ())
         ),
     )
@@ -87,22 +112,25 @@ def built_in() -> tuple[Family, ...]:
     """The families that nacre ships, in the order of their names."""
     folder = resources.files("nacre.minimize").joinpath("filters")
     names = sorted(one.name for one in folder.iterdir() if one.name.endswith(".toml"))
-    return tuple(family_of(folder.joinpath(name).read_text(encoding="utf-8")) for name in names)
+    return tuple(family_of(folder.joinpath(name).read_text(encoding="utf-8"), name) for name in names)
 
 
 def hide_noise(rows: list[Row], family: Family, *, failed: bool) -> None:
     """Hide the rows that a family calls noise."""
     for noise in family.noise:
-        if noise.exit != "any" and (noise.exit == "nonzero") is not failed:
-            continue
-        inside = noise.after is None
-        for row in visible(rows):
-            if noise.before is not None and noise.after is not None and inside and noise.before.search(row.raw):
-                inside = False
-            if inside and any(pattern.search(row.raw) for pattern in noise.patterns):
-                if not noise.overrides:
-                    row.hide(noise.kind)
-                elif not row.stays:
-                    row.hidden = noise.kind
-            if not inside and noise.after is not None and noise.after.search(row.raw):
-                inside = True
+        if noise.exit == "any" or (noise.exit == "nonzero") is failed:
+            _hide_one_noise(rows, noise)
+
+
+def _hide_one_noise(rows: list[Row], noise: Noise) -> None:
+    inside = noise.after is None
+    for row in visible(rows):
+        if noise.after is not None and noise.before is not None and inside and noise.before.search(row.raw):
+            inside = False
+        if inside and any(pattern.search(row.raw) for pattern in noise.patterns):
+            if not noise.overrides:
+                row.hide(noise.kind)
+            elif not row.stays:
+                row.hidden = noise.kind
+        if noise.after is not None and not inside and noise.after.search(row.raw):
+            inside = True

@@ -1,19 +1,20 @@
-"""The entry: shortens an output for a model, or says that nothing may be shortened.
+"""The entry: shortens an output for a model, or says that it stays as it is.
 
-The steps: settle redraws, mark evidence, hide the noise of the command's families, fold repeats, shorten listings. Nothing
-that a detector recognises is hidden, no word is added but counted markers, and a text that is not much shorter is not
+The steps: settle redraws, mark evidence, hide the noise of the command's families, fold repeats, shorten listings. No
+row that a detector recognises is hidden, only counted markers are added, and a text that is not much shorter is not
 swapped.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nacre.minimize.evidence import mark_evidence
-from nacre.minimize.filters import Family, built_in, hide_noise
+from nacre.minimize.evidence import Detector, detectors, mark_evidence
+from nacre.minimize.filters import Family, hide_noise
 from nacre.minimize.listings import LISTINGS
-from nacre.minimize.rows import Row, hidden_kinds, render, rows_of
+from nacre.minimize.rows import Row, hidden_bytes, hidden_kinds, render, rows_of
 from nacre.minimize.selection import select
 from nacre.minimize.stages import STAGES, fold_repeats, fold_runs
 from nacre.output.escapes import strip
@@ -22,10 +23,12 @@ from nacre.output.lines import settle
 # A shortened text is worth its loss only if it saves so much.
 LEAST_SAVED = 0.30
 LEAST_SAVED_BYTES = 1024
-# More is not looked at: it stays windowed.
+# A longer text stays as it is: the window shortens it.
 MOST_BYTES = 4 * 1024 * 1024
-# Of a command that failed, so many last rows with text stay, whatever they are; of any other the last one.
+# Of a command that failed, so many last rows with text stay; of any other the last one.
 FLOOR_ROWS = 3
+
+FOOTER = re.compile(r"^\[hidden: .*; \d+ bytes(?:; 0 error lines hidden)?\]$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,53 +42,86 @@ class Minimised:
     shown_bytes: int
 
 
-def minimise(command: str, exit_code: int | None, text: str, families: Sequence[Family] | None = None) -> Minimised | None:
+@dataclass(frozen=True, slots=True)
+class Shortened:
+    """What is left of a text, before its saving is judged."""
+
+    text: str
+    filter: str
+    footer: str
+
+
+def minimise(
+    command: str,
+    exit_code: int | None,
+    text: str,
+    families: Sequence[Family] | None = None,
+    extra_detectors: Sequence[Detector] = (),
+) -> Minimised | None:
     """Shorten the output of a command; None when it stays as it is."""
     raw_bytes = len(text.encode("utf-8", "surrogatepass"))
     if raw_bytes < LEAST_SAVED_BYTES or raw_bytes > MOST_BYTES:
         return None
+    found = shorten(command, exit_code, text, families, extra_detectors)
+    if found is None:
+        return None
+    shown = f"{found.text}\n{found.footer}" if found.footer else found.text
+    shown_bytes = len(shown.encode("utf-8", "surrogatepass"))
+    saved = raw_bytes - shown_bytes
+    if saved < LEAST_SAVED_BYTES or saved < LEAST_SAVED * raw_bytes:
+        return None
+    return Minimised(shown, found.filter, raw_bytes, shown_bytes)
+
+
+def shorten(
+    command: str,
+    exit_code: int | None,
+    text: str,
+    families: Sequence[Family] | None = None,
+    extra_detectors: Sequence[Detector] = (),
+) -> Shortened | None:
+    """Shorten a text whatever that saves; None when no part of it may be hidden."""
+    if FOOTER.search(text[-1000:]):
+        # Shortened before: text is shortened once.
+        return None
     plain = settle(strip(text)).text
-    selection = select(command, plain, built_in() if families is None else families)
+    selection = select(command, plain, families)
     if selection.scope == "none":
         return None
     rows = rows_of(plain)
     name = "lossless"
     if selection.scope != "lossless":
-        mark_evidence(rows, plain)
-        _shorten(rows, selection.families, failed=exit_code != 0)
+        mark_evidence(rows, plain, (*detectors(), *extra_detectors))
+        _shorten_rows(rows, selection.families, failed=exit_code != 0)
         name = "+".join(family.name for family in selection.families) or "generic"
     shown = render(rows)
-    if exit_code != 0 and not shown.strip():
+    if plain.strip() and not shown.strip():
         return None
-    if hidden := hidden_kinds(rows):
-        shown = f"{shown}\n{_footer(hidden, has_evidence=exit_code != 0)}"
-    shown_bytes = len(shown.encode("utf-8", "surrogatepass"))
-    saved = raw_bytes - shown_bytes
-    if saved < LEAST_SAVED_BYTES or saved < LEAST_SAVED * raw_bytes:
-        return None
-    return Minimised(shown, name, raw_bytes, shown_bytes)
+    return Shortened(shown, name, _footer(rows, failed=exit_code != 0))
 
 
-def _shorten(rows: list[Row], families: Sequence[Family], *, failed: bool) -> None:
+def _shorten_rows(rows: list[Row], families: Sequence[Family], *, failed: bool) -> None:
     _keep_floor(rows, FLOOR_ROWS if failed else 1)
     for family in families:
         hide_noise(rows, family, failed=failed)
-    stages = dict.fromkeys(stage for family in families for stage in family.stages)
-    for stage in stages:
-        run = STAGES.get(stage) or LISTINGS.get(stage)
-        assert run is not None, stage
-        run(rows)
+    for stage in dict.fromkeys(stage for family in families for stage in family.stages):
+        (STAGES.get(stage) or LISTINGS[stage])(rows)
     if not families:
         fold_runs(rows)
         fold_repeats(rows)
 
 
 def _keep_floor(rows: list[Row], count: int) -> None:
-    """The last rows stay: a verdict that no detector knows stands there."""
+    """Keep the last rows: a verdict that no detector knows stands there."""
     for row in [row for row in rows if row.raw.strip()][-count:]:
         row.is_evidence = row.stays = True
 
 
-def _footer(hidden: dict[str, int], *, has_evidence: bool) -> str:
+def _footer(rows: list[Row], *, failed: bool) -> str:
+    hidden = hidden_kinds(rows)
+    if not hidden:
+        return ""
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(hidden.items(), key=lambda one: -one[1]))
-    return f"[hidden: {kinds}; 0 error lines hidden]" if has_evidence else f"[hidden: {kinds}]"
+    # The word error would be false in the output of a command that had none.
+    promise = "; 0 error lines hidden" if failed else ""
+    return f"[hidden: {kinds}; {hidden_bytes(rows)} bytes{promise}]"

@@ -73,6 +73,11 @@ def hidden_kinds(rows: list[Row]) -> Counter[str]:
     return Counter(row.hidden for row in rows if row.hidden and row.raw.strip())
 
 
+def hidden_bytes(rows: list[Row]) -> int:
+    """How many bytes the hidden rows have, their line ends included."""
+    return sum(len(row.raw.encode("utf-8", "surrogatepass")) + 1 for row in rows if row.hidden)
+
+
 def squeezed(text: str) -> str:
     """A line with one blank in the place of several, its indentation kept."""
     body = text.lstrip()

@@ -1,4 +1,4 @@
-"""What a filter may do to rows: hide noise, fold repeats, drop code frames, cut rows. Evidence stays, whatever it asks for."""
+"""What a filter may do to rows: fold repeats, hide quoted source, cut rows. Evidence is not hidden."""
 
 from __future__ import annotations
 
@@ -6,69 +6,81 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 
-from nacre.minimize.evidence import has_position
+from nacre.minimize.evidence import position
 from nacre.minimize.rows import Row, squeezed, visible
 
-# Words with a digit in them: what differs between two lines that say the same.
+# Words with a digit in them: what differs between two rows that say the same.
 _DIGITS = re.compile(r"[0-9]+")
 _WORD_WITH_DIGITS = re.compile(r"[0-9a-zA-Z]*#[0-9a-zA-Z#]*")
+# Values that differ between rows of a log: quoted texts, values behind a sign, paths and addresses.
+_VALUES = re.compile(r""""[^"]*"|'[^']*'|(?<==)\S+|\S*[/@]\S+""")
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 # Rows of one form from which on only the first is shown.
 FREQUENT = 6
 # Consecutive rows of one form that are folded into the first.
-RUN = 3
-# Of evidence without a place in a file, so many rows of one form are shown.
-MOST_ALIKE = 3
+RUN = 5
+# Of evidence of one form, so many rows are shown.
+MOST_ALIKE = 5
+# With more rows left, values are masked as well.
+MANY_ROWS = 100
+REPEATS = "repeats of rows that are shown"
 
 
-def mask(text: str) -> str:
-    """The text without what differs between repeats of a line."""
-    return _WORD_WITH_DIGITS.sub("#", _DIGITS.sub("#", text))
+def forms_of(rows: list[Row], *, values: bool = False) -> list[str]:
+    """Each row without what differs between repeats of it; a place in a file is part of the form."""
+    if not rows:
+        return []
+    joined = "\n".join(row.raw for row in rows)
+    if values:
+        joined = "\n".join(_VALUES.sub("#", line) for line in joined.split("\n"))
+    masked = _WORD_WITH_DIGITS.sub("#", _DIGITS.sub("#", joined)).split("\n")
+    return [f"{form}\0{position(row.raw)}" for row, form in zip(rows, masked, strict=True)]
 
 
-def fold_repeats(rows: list[Row], *, frequent: int = FREQUENT) -> None:
+def fold_repeats(rows: list[Row]) -> None:
     """Show one row of each form that occurs often, with its count; rare rows stay."""
-    shown = visible(rows)
-    forms = mask("\n".join(row.raw for row in shown)).split("\n")
+    _fold_forms(visible(rows), values=False)
+    left = visible(rows)
+    if len(left) > MANY_ROWS:
+        _fold_forms(left, values=True)
+
+
+def _fold_forms(shown: list[Row], *, values: bool) -> None:
+    forms = forms_of(shown, values=values)
     counts = Counter(forms)
-    first: dict[str, Row] = {}
+    first: dict[tuple[str, bool], Row] = {}
     alike: Counter[str] = Counter()
-    foldable: dict[str, bool] = {}
     for row, form in zip(shown, forms, strict=True):
-        if counts[form] < frequent:
+        if counts[form] < FREQUENT or len(_LETTERS.findall(form)) < 2:
             continue
-        if form not in foldable:
-            foldable[form] = len(_LETTERS.findall(form)) >= 2 and not has_position(row.raw)
-        if not foldable[form]:
-            continue
+        key = (form, row.is_evidence)
         if row.is_evidence:
+            # What a value says may be what went wrong.
             alike[form] += 1
-            if alike[form] <= MOST_ALIKE:
-                first[form] = row
+            if values or row.stays or alike[form] <= MOST_ALIKE:
+                first[key] = row
                 continue
-            row.hidden = "repeats of rows that are shown"
-            first[form].times += 1
-        elif form in first:
-            row.hidden = "repeats of rows that are shown"
-            first[form].times += 1
-        else:
-            first[form] = row
+        if key not in first:
+            first[key] = row
+            continue
+        row.hidden = REPEATS
+        first[key].times += row.times
 
 
 def fold_runs(rows: list[Row]) -> None:
-    """Show the first of consecutive rows of one form, with their count."""
-    shown = visible(rows)
-    forms = mask("\n".join(row.raw for row in shown)).split("\n")
+    """Show the first of consecutive rows of one form, with their count; blank rows between them count as none."""
+    shown = [row for row in visible(rows) if row.raw.strip()]
+    forms = forms_of(shown)
     at = 0
     while at < len(shown):
         end = at + 1
-        while end < len(shown) and forms[end] == forms[at]:
+        while end < len(shown) and forms[end] == forms[at] and not shown[end].is_evidence:
             end += 1
         head = shown[at]
-        if end - at >= RUN and not (head.is_evidence or has_position(head.raw)) and _LETTERS.search(forms[at]):
+        if end - at >= RUN and not head.is_evidence and _LETTERS.search(forms[at]):
             for row in shown[at + 1 : end]:
-                row.hidden = "repeats of rows that are shown"
-            head.times = end - at
+                row.hidden = REPEATS
+                head.times += row.times
         at = end
 
 
@@ -77,10 +89,10 @@ def fold_equal(rows: list[Row], *, least: int = 25) -> None:
     seen: dict[str, Row] = {}
     for row in visible(rows):
         text = row.raw.strip()
-        if len(text) < least or has_position(text):
+        if len(text) < least or row.stays or position(text):
             continue
         if text in seen:
-            row.hidden = "repeats of rows that are shown"
+            row.hidden = REPEATS
             seen[text].times += 1
         else:
             seen[text] = row
@@ -95,7 +107,9 @@ def squeeze_blanks(rows: list[Row]) -> None:
         row.shown = squeezed(row.shown.lstrip() if _POINTER.match(row.shown) else row.shown)
 
 
-_FRAME = re.compile(r"^\s*(?:>\s*)?\d*\s*[|│┆](?:\s|$|_)|^\s*[\^~|_-]*[\^~]+[\s\^~|_-]*$|^\s*\.\.\.\s*$|^\s*\d+\s+[-+]\s|^\s+[-+] \s")
+_FRAME = re.compile(
+    r"^\s*(?:>\s*)?\d*\s*[|│┆](?:\s|$|_)|^\s*[\^~|_-]*[\^~]+[\s\^~|_-]*$|^\s*\.\.\.\s*$|^\s*\d+\s+[-+]\s|^\s+[-+] \s"
+)
 _SOURCE = re.compile(r"^\s*>?\s*\d+\s*[|│]\s*\S")
 _DIAGNOSTIC = re.compile(r"(?i)\berror\b|^E\b|error\[")
 
@@ -117,22 +131,29 @@ def drop_code_frames(rows: list[Row]) -> None:
 
 
 _UNDERLINE = re.compile(r"^[\s=\-_*~#+⎯─━]{6,}$")
+_RULE = re.compile(r"([=_!*~#⎯─━-])\1{3,}")
 
 
 def drop_rules(rows: list[Row]) -> None:
-    """Hide rows that only draw a line."""
+    """Hide rows that only draw a line; of a line around a heading show three signs."""
     for row in visible(rows):
         if _UNDERLINE.match(row.raw) and row.raw.strip():
             row.hide("rows that draw a line")
+        elif (match := _RULE.match(row.shown)) is not None:
+            row.shown = row.shown[match.end() - 3 :]
+            if (last := _RULE.search(row.shown, 3)) is not None and last.end() == len(row.shown.rstrip()):
+                row.shown = row.shown[: last.start() + 3]
 
 
-def trees(rows: list[Row], *, depth: int = 1) -> None:
+_DEEP = re.compile(r"^(?:[│|]?[\s\u00a0]{1,3})+[├└+`]")
+
+
+def trees(rows: list[Row]) -> None:
     """Of a drawn tree show the upper branches; what is below each is counted."""
-    deep = re.compile(r"^((?:[│|]?[\s\u00a0]{1,3}){%d,})[├└+`]" % depth)
     parent: Row | None = None
     below: defaultdict[int, int] = defaultdict(int)
     for row in visible(rows):
-        if deep.match(row.raw):
+        if _DEEP.match(row.raw):
             if row.hide("rows deeper in the tree") and parent is not None:
                 below[id(parent)] += 1
                 parent.marker = f"[… {below[id(parent)]} below …]"
@@ -141,7 +162,7 @@ def trees(rows: list[Row], *, depth: int = 1) -> None:
 
 
 _COMMIT = re.compile(r"^(?:[*|\\/ ]*)commit ([0-9a-f]{12})[0-9a-f]*(.*)$")
-_TRAILER = re.compile(r"^\s{4}(?:[A-Z][\w-]*-by|Change-Id|Cc|Link|Closes|Fixes|Refs|See-also|Co-authored-by|BREAKING): ")
+_TRAILER = re.compile(r"^\s{4}(?:[A-Z][\w-]*-by|Change-Id|Cc|Link|Closes|Fixes|Refs|See-also): ")
 _LOG_FIELD = re.compile(r"^(?:Author|AuthorDate|Commit|CommitDate|Date|Merge|gpg):\s")
 # With fewer commits the fields stay.
 LEAST_COMMITS = 8
@@ -163,15 +184,44 @@ _TASK = re.compile(r"^(?:TASK|RUNNING HANDLER|PLAY) \[|^(?:TASK|RUNNING HANDLER)
 
 
 def tasks(rows: list[Row]) -> None:
-    """Hide the heading of a task that has nothing to say."""
-    shown = visible(rows)
-    for number, row in enumerate(shown):
-        following = next((one for one in shown[number + 1 :] if one.raw.strip()), None)
-        if _TASK.match(row.raw):
-            if following is None or _TASK.match(following.raw) or following.raw.startswith("PLAY RECAP"):
-                row.hide("rows of tasks without a fault")
-            else:
-                row.shown = row.raw.rstrip("* ")
+    """Hide the heading of a task that printed nothing else."""
+    heading: Row | None = None
+    for row in [*(row for row in visible(rows) if row.raw.strip()), Row("PLAY RECAP")]:
+        is_heading = _TASK.match(row.raw) is not None
+        if heading is not None and (is_heading or row.raw.startswith("PLAY RECAP")):
+            heading.hide("rows of tasks without a fault")
+        heading = row if is_heading else None
+        if is_heading:
+            row.shown = row.raw.rstrip("* ")
+
+
+_CODE = re.compile(r"^\s*(?P<head>\^[-^]*\s*SC\d+) (?P<message>\((?:info|style|warning)\): .*)$")
+
+
+def codes(rows: list[Row]) -> None:
+    """Of a message of shellcheck that was shown before, show only the code."""
+    seen: set[str] = set()
+    for row in visible(rows):
+        if (match := _CODE.match(row.raw)) is not None:
+            if match["message"] in seen and not row.stays:
+                row.shown = match["head"]
+            seen.add(match["message"])
+
+
+_PYTHON_FRAME = re.compile(r'^(?P<indent>\s*)File "(?P<path>[^"]*)", line \d+')
+_LIBRARY_PATH = re.compile(r"site-packages|dist-packages|/lib/python3|<frozen ")
+
+
+def python_frames(rows: list[Row]) -> None:
+    """Hide the frames of a traceback that are in libraries."""
+    indent: int | None = None
+    for row in visible(rows):
+        if (match := _PYTHON_FRAME.match(row.raw)) is not None:
+            indent = len(match["indent"]) if _LIBRARY_PATH.search(match["path"]) else None
+        elif indent is not None and len(row.raw) - len(row.raw.lstrip()) <= indent:
+            indent = None
+        if indent is not None and not row.stays:
+            row.hidden = "frames of libraries"
 
 
 _NOTE = re.compile(r": note: ")
@@ -199,7 +249,7 @@ def js_frames(rows: list[Row]) -> None:
             row.hidden = "rows of quoted source"
 
 
-_PASSED = re.compile(r"^\S+\.py [.sxX]+\s*(?:\[ *\d+%\])?$")
+_PASSED = re.compile(r"^(?:\S+\.py )?[.sxX]+\s*(?:\[ *\d+%\])?$")
 
 
 def passed(rows: list[Row]) -> None:
@@ -242,4 +292,6 @@ STAGES: Mapping[str, Stage] = {
     "notes": notes,
     "js_frames": js_frames,
     "passed": passed,
+    "codes": codes,
+    "python_frames": python_frames,
 }
