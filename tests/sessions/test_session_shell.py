@@ -65,6 +65,20 @@ async def test_a_debug_trap_stays_and_sees_the_scripts(tmp_path: Path) -> None:
         assert "declare -p" not in seen
 
 
+@pytest.mark.parametrize("broken", ["echo $(", "cat <(echo a", "eval 'echo $('", 'y=2\necho "$(ls'])
+async def test_a_substitution_without_an_end_does_not_damage_later_commands(tmp_path: Path, broken: str) -> None:
+    async with session(tmp_path) as shell:
+        await shell.run("x=kept; cd /")
+        assert (await shell.run(broken)).exit_code == 2
+        await shell.run("z=later")
+        # Bash 5.2 aborts here, if it is the one that met the error.
+        left = await shell.run("exit 4")
+        assert left.outcome == nacre.Exited(4)
+        assert left.text == ""
+        assert left.notices == ()
+        assert (await shell.run("echo $x $z; pwd")).text == "kept later\n/\n"
+
+
 # Answers the greeting of the kernel and nothing else.
 HUNG = """
 import asyncio, ctypes, json, os, select, struct, sys, time

@@ -97,6 +97,8 @@ class BashProcess:
         self.turns = 0
         self.switched = False
         """True if its scripts write to the pipe of a `switch`."""
+        self.damaged = False
+        """True if a syntax error may have damaged its memory."""
         self._file_bytes = 0
         """The size of the script file …"""
         self._sent_bytes = 0

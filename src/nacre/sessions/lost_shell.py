@@ -21,6 +21,7 @@ EXITED = "the last one ended (exit, or set -e or -u and a failure)"
 EXITED_UNSEEN = "the last one ended (exec, or exit in a script that lists traps or has an EXIT trap set by a function)"
 IDLE = "the last one was ended while it was not used"
 WORN_OUT = "the last one was asked as often as it can be"
+DAMAGED = "the last one was ended after a syntax error that damages bash"
 
 RESTORED = "directory, variables and functions are as before"
 KEPT = "directory, variables and functions were kept"

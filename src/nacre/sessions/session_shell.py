@@ -18,6 +18,7 @@ from nacre.sessions.framing import TurnReport
 from nacre.sessions.lost_shell import (
     ANEW,
     BEFORE_LAST,
+    DAMAGED,
     EXITED,
     EXITED_UNSEEN,
     IDLE,
@@ -32,6 +33,7 @@ from nacre.sessions.lost_shell import (
 from nacre.sessions.rc_file import RcReading, rc_reading
 from nacre.sessions.remembered_state import MOST_DUMP_BYTES, RememberedState
 from nacre.sessions.shell_loop import MOST_TURNS
+from nacre.sessions.state_safety import may_damage_parser
 from nacre.sessions.turn_spec import TurnSpec
 from nacre.warden_client.path_query import UnansweredError
 
@@ -49,6 +51,11 @@ _USABLE_TURNS = MOST_TURNS - 4
 def _seconds_until(deadline: float | None) -> float:
     """Seconds until a time of the event loop; more than any wait here without a deadline."""
     return 2 * DUMP_SECONDS if deadline is None else max(deadline - asyncio.get_running_loop().time(), LEAST_SECONDS)
+
+
+def _is_worn_out(bash: BashProcess) -> bool:
+    """True if the shell is to be replaced before the next command."""
+    return bash.damaged or bash.turns >= _USABLE_TURNS
 
 
 class SessionShell:
@@ -75,7 +82,7 @@ class SessionShell:
             await self._finish_dump(self.bash, deadline)
         bash = self.bash
         if bash is not None:
-            if bash.turns < _USABLE_TURNS and bash.is_alive() and command.env == self.env:
+            if not _is_worn_out(bash) and bash.is_alive() and command.env == self.env:
                 return bash
             self._discard(bash)
         return await self._start(command, deadline)
@@ -98,10 +105,10 @@ class SessionShell:
     def _discard(self, bash: BashProcess) -> None:
         bash.close()
         self.bash = None
-        if bash.turns < _USABLE_TURNS and not self.state.notices:
+        if not _is_worn_out(bash) and not self.state.notices:
             self._notice(WHY_LOST["signal"], bash)
         elif bash.leftovers.job_marks:
-            self._notice(WORN_OUT, bash)
+            self._notice(DAMAGED if bash.damaged else WORN_OUT, bash)
 
     def _notice(self, why: str, bash: BashProcess, *, state: str | None = None, jobs_lost: bool = False) -> None:
         jobs_lost = jobs_lost or bool(bash.leftovers.job_marks)
@@ -196,6 +203,7 @@ class SessionShell:
                     state.cwd = report.cwd
                     state.debug = report.action("DEBUG")
                 self._start_dump(bash)
+                bash.damaged = bash.damaged or may_damage_parser(spec.script, state.code)
             return
         self.bash = None
         if fate == "left":

@@ -32,6 +32,9 @@ _WORDS = re.compile(rf"{_WORD}(?:[ \t]+{_WORD})*", re.ASCII)
 _NAME = re.compile(r"[\w./:+@%-]+", re.ASCII)
 _JOINT = re.compile(r"[ \t]*(?:\|\||&&|\||;|\n)[ \t\n]*")
 MOST_CHARACTERS = 2000
+# Words that have bash parse more than the script itself.
+_PARSES_MORE = re.compile(r"(?:^|[\s;&|({])(?:eval|source|\.)\s", re.ASCII)
+SYNTAX_ERROR = 2
 
 
 @functools.lru_cache(maxsize=512)
@@ -63,3 +66,11 @@ def is_whole(script: str) -> bool:
     from nacre.bash import command_shape
 
     return command_shape.is_whole(script)
+
+
+def may_damage_parser(script: str, code: int) -> bool:
+    """True if bash may have met the end of a text inside `$(` or `<(` when it ran this script, which gave this code.
+
+    Bash 5.2 reads and writes beyond its parser's buffers afterwards, and can abort in a later command.
+    """
+    return code == SYNTAX_ERROR and (_PARSES_MORE.search(script) is not None or not is_whole(script))
