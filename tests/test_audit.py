@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from nacre import audit
-from nacre.audit import AuditLog
+from nacre.engine.call_log import AuditLog
 
 LARGE = 10**9
 
@@ -108,7 +108,7 @@ def test_of_several_writers_that_find_the_log_full_only_one_turns_it_over(home: 
 
 def test_lines_of_several_processes_and_threads_never_mix(home: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from nacre.audit import AuditLog\n"
+        "import sys; from pathlib import Path; from nacre.engine.call_log import AuditLog\n"
         "log = AuditLog(Path(sys.argv[1]), cap_bytes=10**9)\n"
         "for number in range(200): log.append({'writer': sys.argv[2], 'number': number, 'filler': 'x' * 5000})"
     )

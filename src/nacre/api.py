@@ -16,14 +16,17 @@ from nacre import config
 from nacre.engine.capture import NO_OBSERVERS, Observers, Passthrough
 from nacre.engine.engine import Engine, from_environment
 from nacre.engine.execute import execute
-from nacre.environment.process_env import environment
+from nacre.engine.planner import environment
 from nacre.errors import BackendUnavailableError
+from nacre.output.captured import EVERYTHING, Captured, Selection
 from nacre.output.decode import CHARACTER_BYTES
-from nacre.output.view import TAIL_BYTES, head_and_tail
+from nacre.output.sizes import human_size
+from nacre.output.view import both_ends
 from nacre.profile import CaptureShape, Profile
 from nacre.request import ShellRequest, check_call
-from nacre.result import ShellResult
+from nacre.result import Output, ShellResult
 from nacre.settings import HEAD_BYTES, INLINE_BYTES, Settings
+from nacre.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +37,27 @@ T = TypeVar("T")
 
 # The commands of a program that belong to no session count as one when it comes to notices about the settings.
 _STATELESS = "of no session"
+
+TAIL_BYTES = INLINE_BYTES - HEAD_BYTES
+
+
+def head_and_tail(captured: Captured, selection: Selection = EVERYTHING) -> Output:
+    """All of a small output; of a larger one the beginning and the end around an exact omission marker."""
+    text = None if captured.whole is None else captured.whole.decode("utf-8", "replace")
+    truncation = None
+    if text is None or len(text.encode()) > INLINE_BYTES:
+        head, tail, truncation = both_ends(captured, HEAD_BYTES, TAIL_BYTES)
+        where = f": artifact {captured.artifact.id}" if captured.artifact is not None else ""
+        omitted = f"{counted(truncation.omitted_lines, 'line')}, {human_size(truncation.omitted_bytes)} omitted"
+        text = f"{head}{'' if head.endswith(chr(10)) else chr(10)}[… {omitted}{where} …]\n{tail}"
+    return Output(
+        text=text,
+        total_bytes=captured.total_bytes,
+        total_lines=captured.total_lines,
+        truncation=truncation,
+        artifact=captured.artifact,
+    )
+
 
 PROFILE = Profile(
     contract="run",

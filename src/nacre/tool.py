@@ -26,9 +26,8 @@ from nacre.engine.capture import Observers
 from nacre.engine.engine import Engine, from_environment
 from nacre.engine.execute import execute
 from nacre.engine.live import INTERVAL_SECONDS, LiveTail
-from nacre.engine.planner import PlanKey
+from nacre.engine.planner import PlanKey, environment
 from nacre.engine.wait import WaitPolicy
-from nacre.environment.process_env import environment
 from nacre.errors import InvalidRequestError, NacreError, shown
 from nacre.guard.approval import Approver
 from nacre.jobs.notices import completions, text_of

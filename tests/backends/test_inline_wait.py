@@ -16,7 +16,7 @@ import nacre
 from nacre.backend import Backend, Ending
 from nacre.backends.contained import ContainedBackend
 from nacre.backends.direct import DirectBackend
-from nacre.backends.inline_wait import can_block_briefly, tell_whole, use_of
+from nacre.backends.inline_wait import can_block_briefly, tell_output, use_of
 from nacre.command import Command
 from nacre.engine.run import EndWatch, Run
 from nacre.settings import ExecutionSettings, Settings
@@ -203,10 +203,10 @@ async def test_a_pipe_is_whole_once_no_process_holds_its_other_end() -> None:
     os.set_blocking(reader, False)
     watch = EndWatch(_command("true"), sink := Collected(), asyncio.get_running_loop())
     os.write(writer, b"some")
-    assert not tell_whole(watch, [reader])
+    assert not tell_output(watch, [reader])
     os.write(writer, b"more")
     os.close(writer)
-    assert tell_whole(watch, [reader])
+    assert tell_output(watch, [reader])
     assert sink.streams[1] == b"somemore"
     os.close(reader)
 

@@ -9,10 +9,11 @@ from typing import Any
 
 from cli.conftest import Finished, Nacre
 from nacre import audit
+from nacre.engine.call_log import AuditLog
 
 
 def append(home: Path, entry: dict[str, Any]) -> None:
-    log = audit.AuditLog(home, cap_bytes=10**6)
+    log = AuditLog(home, cap_bytes=10**6)
     log.append(entry)
     log.close()
 

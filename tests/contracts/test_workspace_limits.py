@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from workbench import Workbench, details, full, gone, layout, timeless
 
-from nacre.contracts.workspace import view
 from nacre.output.captured import Captured, Selection
 from nacre.output.render import render
 from nacre.output.window import Window
@@ -98,20 +97,20 @@ def test_whatever_is_shown_is_bounded_and_all_of_it_is_accounted_for(
     selection = Selection(head=head, tail=tail, keep=keep)  # type: ignore[arg-type]
     rendered = render(captured(output), selection)
     assert len(rendered.text.encode()) <= INLINE_BYTES + SLACK
-    if not rendered.truncated:
+    cut = rendered.truncation
+    if cut is None:
         return
     lines = output.split(b"\n")
     if lines[-1] == b"":
         lines.pop()
-    first, last = rendered.skipped_lines, rendered.skipped_lines + rendered.head_lines
-    shown = [*lines[first:last], *(lines[-rendered.tail_lines :] if rendered.tail_lines else [])]
-    assert rendered.omitted_lines == len(lines) - len(shown)
+    first, last = cut.skipped_lines, cut.skipped_lines + cut.head_lines
+    shown = [*lines[first:last], *(lines[-cut.tail_lines :] if cut.tail_lines else [])]
+    assert cut.omitted_lines == len(lines) - len(shown)
     # What the ranges name is what is shown: each line by its beginning.
     pieces = rendered.text.split("\n")
     texts = [line.decode("utf-8", "replace")[:100] for line in shown]
-    marker = [rendered.head_lines] if rendered.head_lines and rendered.tail_lines else []
-    for at in marker:
-        texts.insert(at, "[… ")
+    if cut.head_lines and cut.tail_lines:
+        texts.insert(cut.head_lines, "[… ")
     assert all(piece.startswith(text) for piece, text in zip(pieces, texts, strict=False))
     assert len(pieces) >= len(texts)
 
@@ -147,7 +146,7 @@ async def test_the_description_names_the_size() -> None:
 
 
 def test_the_end_of_a_beginning_is_told_by_its_lines() -> None:
-    found = view(captured(b"".join(b"%d\n" % n for n in range(1, 21))), Selection(head=10, tail=4))
+    found = render(captured(b"".join(b"%d\n" % n for n in range(1, 21))), Selection(head=10, tail=4))
     assert found.text == "7\n8\n9\n10\n"
     assert found.truncation is not None
     cut = found.truncation
@@ -155,7 +154,7 @@ def test_the_end_of_a_beginning_is_told_by_its_lines() -> None:
 
 
 def test_the_end_of_a_beginning_that_is_everything_is_the_end() -> None:
-    found = view(captured(b"1\n2\n3\n"), Selection(head=10, tail=1))
+    found = render(captured(b"1\n2\n3\n"), Selection(head=10, tail=1))
     assert found.text == "3\n"
     assert found.truncation is not None
     assert (found.truncation.kept, found.truncation.tail_lines) == ("tail", 1)

@@ -10,7 +10,7 @@ from nacre.output.captured import EVERYTHING, Captured
 from nacre.output.decode import decode, fit_head, fit_tail, trim_head, trim_tail
 from nacre.output.escapes import EscapeFilter, strip
 from nacre.output.lines import cap_lines, settle
-from nacre.output.view import head_and_tail
+from nacre.output.render import render
 from nacre.output.window import Window
 from nacre.settings import INLINE_BYTES
 
@@ -80,8 +80,8 @@ def _bytes(text: str) -> int:
 _MARKER = 80
 VIEWS = {
     "modes": (modes.view, modes.Modes.profile.capture, _bytes, modes.LIMIT_BYTES),
-    "run": (head_and_tail, api.PROFILE.capture, _bytes, INLINE_BYTES + _MARKER),
-    "workspace": (workspace.view, workspace.Workspace.profile.capture, _bytes, INLINE_BYTES + _MARKER),
+    "run": (api.head_and_tail, api.PROFILE.capture, _bytes, INLINE_BYTES + _MARKER),
+    "workspace": (render, workspace.Workspace.profile.capture, _bytes, INLINE_BYTES + _MARKER),
     "basic": (basic.view, basic.Basic.profile.capture, _bytes, basic.LIMIT_BYTES + len(basic.SUFFIX)),
     "openai": (functools.partial(two_streams.view, 9000), two_streams.capture_of(9000), len, 9000),
 }

@@ -9,7 +9,7 @@ import time
 from nacre import forks
 from nacre.backend import Ending, Listener, Process, no_terminal
 from nacre.backends.contained_process import ContainedProcess, request_of
-from nacre.backends.inline_wait import INLINE_MILLISECONDS, can_block_briefly, tell_end, tell_whole
+from nacre.backends.inline_wait import INLINE_MILLISECONDS, can_block_briefly, tell_end, tell_output
 from nacre.backends.pipes import make_pipes
 from nacre.backends.spare_shells import Spare, is_suited, refill_soon, spares
 from nacre.backends.start_errors import start_error
@@ -60,7 +60,7 @@ class ContainedBackend:
         began = time.monotonic()
         # With a prologue, the runner tells what was refused.
         if inline and not command.prologue and (code := spare.code_within(INLINE_MILLISECONDS)) is not None:
-            whole = tell_whole(listener, spare.readers)
+            whole = tell_output(listener, spare.readers)
             stages = spare.stages() if whole and command.stages else ()
             if whole:
                 # The runner collects its shell when it is asked for the next; it takes it for a spare until then.
@@ -84,7 +84,7 @@ class ContainedBackend:
             if link.wait(INLINE_MILLISECONDS):
                 events = frames.events(link.heard())
             end = _plain_end(events)
-            if end is not None and tell_whole(listener, readers):
+            if end is not None and tell_output(listener, readers):
                 warden.reap_intermediate()
                 for fd in readers:
                     os.close(fd)

@@ -13,7 +13,7 @@ import signal
 from nacre.backend import Ending, Listener, PipesOnly, Process, Survivor, no_terminal
 from nacre.backends.child import Child, start_child
 from nacre.backends.exit_watch import HAS_PIDFD, watch_exit
-from nacre.backends.inline_wait import INLINE_MILLISECONDS, can_block_briefly, tell_end, tell_whole
+from nacre.backends.inline_wait import INLINE_MILLISECONDS, can_block_briefly, tell_end, tell_output
 from nacre.backends.pipes import PipeReader, watch_stream
 from nacre.backends.start_errors import start_error
 from nacre.command import Command, NewJob
@@ -58,7 +58,7 @@ def _wait_inline(child: Child, listener: Listener) -> Process | None:
     """Wait a moment for a child that exits by itself and leaves nothing; None if it is not such a child."""
     for fd in child.readers:
         os.set_blocking(fd, False)
-    if not child.ends_within(INLINE_MILLISECONDS) or not tell_whole(listener, child.readers):
+    if not child.ends_within(INLINE_MILLISECONDS) or not tell_output(listener, child.readers):
         return None
     facts = child.collect()
     if "code" not in facts or facts.get("refused") or child.has_group():

@@ -10,14 +10,16 @@ import asyncio
 import contextlib
 import os
 import weakref
+from collections.abc import Sequence
 
 from nacre.backend import Ending, Listener, PipesOnly, Survivor
+from nacre.backends.pipes import PIPE_BYTES
 from nacre.command import NewJob
 
 # Most programs that end at once have ended by then, and no user of the loop notices the pause.
 INLINE_MILLISECONDS = 4
-# What a pipe holds while nothing reads it.
-_PIPE_BYTES = 65536
+# What a pipe holds as a rule.
+_STEP_BYTES = 65536
 
 
 class LoopUse:
@@ -59,14 +61,15 @@ def can_block_briefly(loop: asyncio.AbstractEventLoop) -> bool:
     return True
 
 
-def tell_whole(listener: Listener, fds: list[int]) -> bool:
-    """Tell what a shell that has ended wrote to its pipes; True if no process holds their other ends."""
+def tell_output(listener: Listener, fds: Sequence[int], *, streams: Sequence[int] = (1, 2)) -> bool:
+    """Tell what is in these streams' pipes now, without waiting; True if no process holds their other ends."""
     whole = True
-    for stream, fd in enumerate(fds, start=1):
+    for stream, fd in zip(streams, fds, strict=False):
         data, ended = bytearray(), False
         with contextlib.suppress(BlockingIOError):
-            while len(data) <= _PIPE_BYTES and not ended:
-                part = os.read(fd, _PIPE_BYTES)
+            # No more than a pipe can hold: a process that is left may go on writing.
+            while len(data) <= PIPE_BYTES and not ended:
+                part = os.read(fd, _STEP_BYTES)
                 data += part
                 ended = not part
         if data:

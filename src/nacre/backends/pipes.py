@@ -128,20 +128,6 @@ def stop_listening(loop: asyncio.AbstractEventLoop, sock: socket.socket) -> None
         loop.remove_reader(fd)
 
 
-def read_now(fd: int, stream: int, listener: Listener) -> None:
-    """Tell a listener what is in a pipe that no reader watches, without waiting."""
-    buffer = _buffer
-    while True:
-        try:
-            size = os.readv(fd, buffer.view)
-        except BlockingIOError:
-            return
-        if size:
-            listener.output(stream, buffer.bytes, size)
-        if size < FULL_PIPE_BYTES:
-            return
-
-
 def watch_stream(loop: asyncio.AbstractEventLoop, listener: Listener, stream: int, fd: int) -> PipeReader:
     """Read a pipe for a listener, as one of a command's streams."""
 

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Any, Literal
+from typing import Any
 
 from nacre.contracts import workspace_schema
 from nacre.contracts.contract import Reply, SchemaContext
 from nacre.contracts.fields import arguments_of, command_of, flag_of, mapping_of, number_of, text_of
 from nacre.contracts.workspace_texts import present_background, present_refusal, present_result
 from nacre.errors import InvalidRequestError, NacreError, shown
-from nacre.output.captured import EVERYTHING, Captured, Selection
-from nacre.output.render import Rendered, render
+from nacre.output.render import render
 from nacre.profile import Background, CaptureShape, Profile
 from nacre.request import ShellRequest, check_env, name_of
-from nacre.result import Output, ShellResult, Truncation
+from nacre.result import ShellResult
 from nacre.until import decode_until
 
 DEFAULT_SECONDS = 300.0
@@ -27,36 +26,6 @@ WHOLE_BYTES = 512 * 1024
 END_BYTES = 64 * 1024
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
-def view(captured: Captured, selection: Selection = EVERYTHING) -> Output:
-    """Render the readable view; text is left out in whole lines."""
-    rendered = render(captured, selection)
-    truncation = None
-    if rendered.truncated:
-        kept: Literal["head", "tail", "both"] = "head" if rendered.head_lines else "tail"
-        truncation = Truncation(
-            kept="both" if rendered.head_lines and rendered.tail_lines else kept,
-            omitted_bytes=rendered.omitted_bytes,
-            omitted_lines=rendered.omitted_lines,
-            head_lines=rendered.head_lines,
-            tail_lines=rendered.tail_lines,
-            skipped_lines=rendered.skipped_lines,
-            by=_limit_reached(rendered, selection),
-            limit_bytes=selection.inline_bytes,
-        )
-    return captured.shown_as(
-        rendered.text,
-        truncation,
-        capped_lines=rendered.capped_lines,
-        line_bytes=selection.line_bytes,
-        redraws=rendered.redraws,
-    )
-
-
-def _limit_reached(rendered: Rendered, selection: Selection) -> Literal["lines", "bytes"]:
-    wanted = [count for count in (selection.head, selection.tail) if count is not None]
-    return "lines" if wanted and rendered.head_lines + rendered.tail_lines >= min(wanted) else "bytes"
 
 
 class Workspace:
@@ -68,7 +37,7 @@ class Workspace:
         grace=5.0,
         streams="merged",
         capture=CaptureShape(whole_bytes=WHOLE_BYTES, head_bytes=END_BYTES, tail_bytes=END_BYTES),
-        view=view,
+        view=render,
         sized_by_settings=True,
         normalises=True,
         adopts_survivors=True,

@@ -1,19 +1,31 @@
-"""What the audit log has of a call: its outcome, sizes and facts, never content. Every call is written once."""
+"""The audit log of an engine: for each call one line with its outcome, sizes and facts, never content.
+
+A line is appended with a single write, so lines of several nacres never mix; the log is turned over at a size, so it
+cannot fill a disk.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import fcntl
+import os
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from nacre.audit import AuditLog
+from nacre import forks
 from nacre.errors import DeniedError, InterceptedError
 from nacre.output.redaction.redactor import Redactor
 from nacre.planning.plan import Plan
 from nacre.profile import Profile
 from nacre.result import Exited, Lost, Output, ShellResult, Signalled, Stopped, TimedOut
+from nacre.state_directory import answers, files
+from nacre.warden.log_line import FAILURE, NAME, encoded, open_log, write_line
 
+# A turn-over takes microseconds; the lock of one that takes longer is held by a process that does not run.
+LOCK_SECONDS = 1.0
 # Set on an exception whose call is in the log: it passes several frames that would log it.
 _LOGGED = "nacre_logged"
 
@@ -112,3 +124,105 @@ def measures(elapsed: float, outputs: Sequence[Output]) -> dict[str, Any]:
         "stdoutBytes": outputs[0].total_bytes,
         "stderrBytes": outputs[1].total_bytes if len(outputs) > 1 else None,
     }
+
+
+class AuditLog:
+    """The log of one state directory, held open, because every call writes one line."""
+
+    def __init__(self, state_dir: str | os.PathLike[str], *, cap_bytes: int) -> None:
+        self._state_dir = os.path.abspath(state_dir)
+        self._answers = answers(self._state_dir)
+        self._path = os.path.join(self._state_dir, NAME)
+        self._cap = cap_bytes
+        self._fd: int | None = None
+        self._identity = (0, 0)
+        self._lock = threading.Lock()
+        self._full_since: float | None = None
+        forks.hold(self)
+
+    def append(self, entry: Mapping[str, Any]) -> str | None:
+        """Write one line; a failure is returned in words, because a log must not fail a command."""
+        line = encoded(entry)
+        # One thread must not close the descriptor that another is about to write to.
+        with self._lock:
+            try:
+                if not self._answers:
+                    place = files(self._state_dir)
+                    return self._turned_over(place.call(_append, self._path, line, self._cap))
+                fd, size = self._opened()
+                write_line(fd, line)
+                if size + len(line) > self._cap:
+                    moved = _turn_over(self._path, fd)
+                    # By now its path may name a fresh one.
+                    self.close()
+                    return self._turned_over(moved)
+            except OSError as error:
+                self.close()
+                return f"{FAILURE}: {error.strerror}"
+        return None
+
+    def _opened(self) -> tuple[int, int]:
+        """Return the descriptor and the size of the log."""
+        if self._fd is not None:
+            # A host that closes all descriptors may have given this number to a file of its own.
+            with contextlib.suppress(OSError):
+                state = os.fstat(self._fd)
+                if (state.st_dev, state.st_ino) == self._identity:
+                    if state.st_nlink:
+                        return self._fd, state.st_size
+                    # The log was removed, or the whole state directory: it begins anew.
+                    os.close(self._fd)
+            self._fd = None
+        self._fd = open_log(self._path)
+        state = os.fstat(self._fd)
+        self._identity = (state.st_dev, state.st_ino)
+        return self._fd, state.st_size
+
+    def drop(self, *, close: bool) -> None:
+        """Start anew in a fork, where the thread that may hold the lock does not exist."""
+        self._lock = threading.Lock()
+        if close:
+            self.close()
+        self._fd = None
+
+    def _turned_over(self, moved: bool) -> str | None:
+        """Return a notice when a full log has stayed in its place for long."""
+        if moved:
+            self._full_since = None
+            return None
+        now = time.monotonic()
+        if self._full_since is None:
+            self._full_since = now
+        if now - self._full_since < LOCK_SECONDS:
+            return None
+        return "the audit log is full and is not turned over: another process, which may be stopped, holds its lock"
+
+    def close(self) -> None:
+        fd, self._fd = self._fd, None
+        if fd is not None and forks.is_same(fd, self._identity):
+            os.close(fd)
+
+
+def _append(path: str, line: bytes, cap_bytes: int) -> bool:
+    """Write one line; False when the log is over its cap and could not be moved aside."""
+    fd = open_log(path)
+    try:
+        write_line(fd, line)
+        return os.fstat(fd).st_size <= cap_bytes or _turn_over(path, fd)
+    finally:
+        os.close(fd)
+
+
+def _turn_over(path: str, fd: int) -> bool:
+    """Move the full log aside; of several nacres that find it full only one does, or a fresh log would replace it.
+
+    False when another process holds the lock: it is not waited for, because that process may be stopped.
+    """
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    with contextlib.suppress(FileNotFoundError):
+        if os.path.samestat(os.stat(path), os.fstat(fd)):
+            os.replace(path, f"{path}.1")
+    return True

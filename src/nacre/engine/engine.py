@@ -16,8 +16,7 @@ from nacre.artifacts.store import ArtifactStore
 from nacre.backend import Backend
 from nacre.backends.contained import ContainedBackend
 from nacre.engine.call_log import CallLog
-from nacre.engine.planner import Planner
-from nacre.environment.process_env import ProcessEnvironment, environment
+from nacre.engine.planner import Planner, ProcessEnvironment, environment
 from nacre.errors import ArtifactError, BackendUnavailableError
 from nacre.guard.approval import Approver
 from nacre.output.redaction.redactor import Redactor

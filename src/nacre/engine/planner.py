@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import os
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
+from typing import NamedTuple
 
 from nacre.engine.call_log import CallLog
-from nacre.environment.process_env import ProcessEnvironment, environment
 from nacre.errors import NacreError
-from nacre.guard.approval import Approver, approve, is_guarded, judge
+from nacre.guard.approval import Approver, approve, judge
 from nacre.guard.prefilter import needs_review
 from nacre.guard.verdict import Verdict
 from nacre.planning.plan import Plan, plan
@@ -28,6 +31,27 @@ LEAST_SECONDS = 0.01
 
 PlanKey = tuple[object, ...]
 """Every value that a plan depends on: contract, command, timeout, directory, generation of the environment."""
+
+
+class ProcessEnvironment(NamedTuple):
+    """This process's variables at one moment; two of the same generation hold the same variables."""
+
+    values: Mapping[str, str]
+    generation: int
+
+
+# Threads may find a change at the same moment: each gets a number of its own.
+_generations = itertools.count(1)
+_last = ProcessEnvironment(MappingProxyType({}), 0)
+
+
+def environment() -> ProcessEnvironment:
+    """The environment now; its generation changes when, and only when, a variable does."""
+    global _last
+    now = dict(os.environ)
+    if now != _last.values:
+        _last = ProcessEnvironment(MappingProxyType(now), next(_generations))
+    return _last
 
 
 class Planner:
@@ -78,7 +102,7 @@ class Planner:
         Raises:
             DeniedError: it may not run.
         """
-        if not is_guarded(profile, self._settings.policy):
+        if not self._guards(profile):
             return planned
         request, command = planned.request, planned.request.command
         if request.cwd is not None and not request.stays:
@@ -113,9 +137,13 @@ class Planner:
             self._verdicts[command, cwd] = (planned, state, reviewed)
         return reviewed
 
+    def _guards(self, profile: Profile) -> bool:
+        setting = self._settings.policy.guard
+        return profile.guard if setting == "contract" else setting == "on"
+
     def watches(self, command: str, profile: Profile) -> bool:
         """True if the guard looks at the command while it runs, which it can only where nacre starts it."""
-        return is_guarded(profile, self._settings.policy) and _prologue(command) is not None
+        return self._guards(profile) and _prologue(command) is not None
 
     def judge(self, command: str, profile: Profile, *, cwd: str) -> Verdict:
         """What the guard says about a command; nothing is run."""

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from nacre.errors import ConfigError, DeniedError
 from nacre.guard.prefilter import needs_review
 from nacre.guard.verdict import Verdict
-from nacre.profile import Profile
 from nacre.regular_file import read_regular_text
 from nacre.settings import PolicySettings
 
@@ -37,10 +36,6 @@ CLEAN_UP_SECONDS = 0.5
 
 class AnswerPendingError(Exception):
     """Raised by an approver whose answer comes with a later call; the call passes it on unchanged."""
-
-
-def is_guarded(profile: Profile, settings: PolicySettings) -> bool:
-    return profile.guard if settings.guard == "contract" else settings.guard == "on"
 
 
 async def approve(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from nacre import config
 from nacre.contracts import schema_named
 from nacre.contracts.tool_schema import context_of
-from nacre.environment.process_env import environment
+from nacre.engine.planner import environment
 from nacre.errors import InvalidRequestError, shown
 from nacre.mcp.call_channel import CallChannel
 from nacre.mcp.catalogue import WITH_COMPANIONS, describe, offered_by

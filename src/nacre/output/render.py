@@ -15,31 +15,7 @@ from nacre.output.decode import decode
 from nacre.output.escapes import is_plain, strip
 from nacre.output.lines import cap_lines, settle
 from nacre.output.sizes import human_size
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rendered:
-    text: str
-    """The lines, with a marker where some are left out."""
-    head_lines: int
-    """Lines shown from the beginning; all of them when nothing is left out."""
-    tail_lines: int
-    """Lines shown from the end."""
-    skipped_lines: int = 0
-    """Lines left out before the head, where the end of a beginning was wanted."""
-    omitted_lines: int
-    omitted_bytes: int
-    """Raw bytes of the lines left out."""
-    capped_lines: int = 0
-    """Lines shown that were cut."""
-    redraws: int = 0
-    """States of the lines shown that later states replaced."""
-    total_lines: int = 0
-    total_bytes: int = 0
-
-    @property
-    def truncated(self) -> bool:
-        return self.omitted_bytes > 0
+from nacre.result import Output, Truncation
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,38 +30,44 @@ class _Line:
         return len(self.text.encode("utf-8", "surrogatepass")) + 1
 
 
-def render(captured: Captured, selection: Selection = EVERYTHING) -> Rendered:
+def render(captured: Captured, selection: Selection = EVERYTHING) -> Output:
     """The view of a captured output."""
     if captured.whole is not None and selection.head is None and selection.tail is None:
         settled = settle(_readable(captured.whole))
         capped = cap_lines(settled.text, selection.line_bytes)
         if len(capped.text.encode("utf-8", "surrogatepass")) <= selection.inline_bytes:
-            return Rendered(
+            return Output(
                 text=capped.text,
-                head_lines=captured.total_lines,
-                tail_lines=0,
-                omitted_lines=0,
-                omitted_bytes=0,
-                capped_lines=capped.capped_lines,
-                redraws=settled.redraws,
-                total_lines=captured.total_lines,
                 total_bytes=captured.total_bytes,
+                total_lines=captured.total_lines,
+                capped_lines=capped.capped_lines,
+                line_bytes=selection.line_bytes,
+                redraws=settled.redraws,
+                artifact=captured.artifact,
             )
     head, tail, skipped = _choose(captured, selection)
-    raw = sum(line.raw_bytes for line in (*head, *tail))
-    omitted_lines = max(0, captured.total_lines - len(head) - len(tail))
-    omitted_bytes = captured.total_bytes - raw
-    return Rendered(
-        text=_join(head, tail, omitted_lines, omitted_bytes, ends_open=_ends_open(captured)),
-        head_lines=len(head),
-        tail_lines=len(tail),
-        skipped_lines=skipped,
-        omitted_lines=omitted_lines,
-        omitted_bytes=omitted_bytes,
-        capped_lines=sum(line.capped for line in (*head, *tail)),
-        redraws=sum(line.redraws for line in (*head, *tail)),
-        total_lines=captured.total_lines,
-        total_bytes=captured.total_bytes,
+    shown = (*head, *tail)
+    omitted_lines = max(0, captured.total_lines - len(shown))
+    omitted_bytes = captured.total_bytes - sum(line.raw_bytes for line in shown)
+    truncation = None
+    if omitted_bytes > 0:
+        wanted = [count for count in (selection.head, selection.tail) if count is not None]
+        truncation = Truncation(
+            kept="both" if head and tail else "head" if head else "tail",
+            omitted_bytes=omitted_bytes,
+            omitted_lines=omitted_lines,
+            head_lines=len(head),
+            tail_lines=len(tail),
+            skipped_lines=skipped,
+            by="lines" if wanted and len(shown) >= min(wanted) else "bytes",
+            limit_bytes=selection.inline_bytes,
+        )
+    return captured.shown_as(
+        _join(head, tail, omitted_lines, omitted_bytes, ends_open=_ends_open(captured)),
+        truncation,
+        capped_lines=sum(line.capped for line in shown),
+        line_bytes=selection.line_bytes,
+        redraws=sum(line.redraws for line in shown),
     )
 
 

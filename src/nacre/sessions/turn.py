@@ -16,8 +16,8 @@ from functools import partial
 
 from nacre.backend import SIDE, Ending, Listener, PipesOnly, Survivor
 from nacre.backends.contained_process import ContainedProcess
-from nacre.backends.inline_wait import INLINE_MILLISECONDS, can_block_briefly
-from nacre.backends.pipes import read_now, stop_listening
+from nacre.backends.inline_wait import INLINE_MILLISECONDS, can_block_briefly, tell_output
+from nacre.backends.pipes import stop_listening
 from nacre.backends.start_errors import start_error
 from nacre.command import Command, NewJob
 from nacre.errors import NacreError
@@ -127,9 +127,8 @@ class Turn(PipesOnly):
         if self._attending is not None:
             self._attending.drain()
         else:
-            read_now(bash.output, 1, self._listener)
-            if command.side:
-                read_now(bash.side, SIDE, self._listener)
+            fds = (bash.output, bash.side) if command.side else (bash.output,)
+            tell_output(self._listener, fds, streams=(1, SIDE))
         if report.problem == NO_DIRECTORY:
             self._finish("waits")
             self._listener.failed(_directory_error(command, report.last))
