@@ -45,9 +45,9 @@ RUN_LONGER = 'nacre.run("sleep 0.02")'
 WORKSPACE = 'Tool("workspace").call, session'
 # Lower these when a walk becomes shorter. Higher ones need a reason in the commit.
 LIMITS = {
-    RUN: Limit(calls=60, files=18),
-    RUN_LONGER: Limit(calls=107, files=22),
-    WORKSPACE: Limit(calls=100, files=30),
+    RUN: Limit(calls=60, files=15),
+    RUN_LONGER: Limit(calls=107, files=19),
+    WORKSPACE: Limit(calls=100, files=25),
 }
 
 

@@ -17,11 +17,11 @@ from nacre.backend import Backend, Ending
 from nacre.backends.contained import ContainedBackend
 from nacre.backends.direct import DirectBackend
 from nacre.backends.inline_wait import can_block_briefly, tell_output, use_of
+from nacre.backends.spare_shells import wait_status
 from nacre.command import Command
 from nacre.engine.run import EndWatch, Run
 from nacre.settings import ExecutionSettings, Settings
 from nacre.testing.backend_contract import Collected
-from nacre.warden.spare_shell import wait_status
 
 ENV = dict(os.environ)
 PLACES: dict[str, Callable[[], Backend]] = {"contained": ContainedBackend, "direct": DirectBackend}
@@ -229,7 +229,7 @@ def test_a_status_is_told_of_what_has_ended_only() -> None:
 OTHER_USER = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
-from nacre.warden.spare_shell import wait_status
+from nacre.backends.spare_shells import wait_status
 # Only now: another user may not be able to read the interpreter's own modules.
 os.setgid(65534); os.setuid(65534)
 pid = os.posix_spawn(sys.argv[2], [sys.argv[2], "-p", "-c", "exit 3"], {})

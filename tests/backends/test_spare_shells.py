@@ -14,18 +14,9 @@ import pytest
 from places import Attended
 
 from nacre.backend import Ending
-from nacre.backends.contained import ContainedBackend
-from nacre.backends.spare_shells import (
-    DIFFERS,
-    DOES_NOT_WAIT,
-    MOST_SPARES,
-    Spare,
-    Spares,
-    is_suited,
-    missing_reason,
-    refill,
-    spares,
-)
+from nacre.backends.contained import ContainedBackend, refill
+from nacre.backends.spare_shells import MOST_SPARES, Spare, Spares, is_suited, missing_reason, spares
+from nacre.backends.spare_trial import DIFFERS, DOES_NOT_WAIT
 from nacre.command import Command
 from nacre.engine.run import Run
 from nacre.testing.backend_contract import Collected

@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections.abc import Callable
+from functools import partial
 
 from nacre import forks
 from nacre.backend import Ending, Listener, Process, no_terminal
 from nacre.backends.contained_process import ContainedProcess, request_of
 from nacre.backends.inline_wait import INLINE_MILLISECONDS, can_block_briefly, tell_end, tell_output
 from nacre.backends.pipes import make_pipes
-from nacre.backends.spare_shells import Spare, is_suited, refill_soon, spares
+from nacre.backends.spare_shells import Spare, is_suited, spares
 from nacre.backends.start_errors import start_error
 from nacre.command import Command, NewJob
+from nacre.errors import NacreError
 from nacre.warden import protocol
 from nacre.warden_client.pool import warden
 from nacre.warden_client.runner_link import Link
@@ -21,6 +24,9 @@ from nacre.warden_client.runner_link import Link
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nacre.warden.messages import Event, ExitedEvent
+
+# When a spare is there as a rule, if nothing else is going on.
+READY_SECONDS = 0.004
 
 
 class ContainedBackend:
@@ -45,13 +51,16 @@ class ContainedBackend:
                 spare.close()
         if inline:
             return self._start_inline(loop, command, listener)
-        process = ContainedProcess(_link(command), command, listener, wanted=self._wanted)
+        process = ContainedProcess(_link(command), command, listener, idle=self._refilling(loop, command))
         try:
             process.ask(job)
         except BaseException:
             process.release()
             raise
         return process
+
+    def _refilling(self, loop: asyncio.AbstractEventLoop, command: Command) -> Callable[[], None] | None:
+        return partial(refill_soon, loop, command, self._wanted) if self._wanted else None
 
     def _start_spare(
         self, loop: asyncio.AbstractEventLoop, spare: Spare, command: Command, listener: Listener, *, inline: bool
@@ -66,9 +75,11 @@ class ContainedBackend:
                 # The runner collects its shell when it is asked for the next; it takes it for a spare until then.
                 refill_soon(loop, command, self._wanted, spare)
                 return tell_end(listener, len(spare.readers), Ending(pid=spare.pid, code=code, stages=stages))
-        process = ContainedProcess(spare.link, command, listener, wanted=self._wanted)
+        process = ContainedProcess(spare.link, command, listener, idle=self._refilling(loop, command))
         try:
-            process.attend_spare(spare, time.monotonic() - began)
+            readers, spare.readers = spare.readers, []
+            process.attend(readers, elapsed=time.monotonic() - began)
+            spare.close_handles()
         except BaseException:
             process.release()
             spare.close()
@@ -93,7 +104,8 @@ class ContainedBackend:
                     refill_soon(loop, command, self._wanted)
                 ending = Ending(pid=end["pid"], code=end["code"], stages=tuple(end.get("stages", ())))
                 return tell_end(listener, len(readers), ending)
-            process = ContainedProcess(link, command, listener, wanted=self._wanted, unheard=unheard)
+            idle = self._refilling(loop, command)
+            process = ContainedProcess(link, command, listener, idle=idle, unheard=unheard)
         except BaseException:
             _close(link, readers)
             raise
@@ -155,3 +167,33 @@ def _plain_end(events: list[Event]) -> ExitedEvent | None:
     end = events[0]
     special = end["why"] is not None or end["left"] or end.get("refused") or end.get("outOfMemory")
     return None if special or "code" not in end else end
+
+
+def refill(command: Command, wanted: int) -> None:
+    """Start spares for the next calls, if that can be done; no call depends on it."""
+    try:
+        spares.refill(command, wanted)
+    except (NacreError, OSError):
+        # The next call starts its shell itself, and says what is wrong if it cannot.
+        spares.close()
+    else:
+        asyncio.get_running_loop().call_later(READY_SECONDS, _meet, command, wanted)
+
+
+def _meet(command: Command, wanted: int) -> None:
+    if spares.meet():
+        refill(command, wanted)
+    elif spares.on_trial:
+        asyncio.get_running_loop().call_later(READY_SECONDS, _meet, command, wanted)
+
+
+def refill_soon(loop: asyncio.AbstractEventLoop, command: Command, wanted: int, used: Spare | None = None) -> None:
+    """The same at the loop's next turn, when the caller has its answer; the used spare is given back then."""
+
+    def work() -> None:
+        if used is not None:
+            used.close_ends()
+            warden.give(used.link, since=used.born)
+        refill(command, wanted)
+
+    loop.call_soon(work)

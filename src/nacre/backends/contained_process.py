@@ -14,7 +14,6 @@ from typing import Any
 from nacre import forks
 from nacre.backend import SIDE, Ending, Listener, PipesOnly, Survivor
 from nacre.backends.pipes import OUTPUTS, PipeReader, make_pipes, stop_listening, watch_stream
-from nacre.backends.spare_shells import Spare, refill_soon
 from nacre.backends.start_errors import start_error
 from nacre.command import SIDE_FD, Command, NewJob
 from nacre.errors import BackendUnavailableError, StartError
@@ -35,14 +34,21 @@ WAKE_SECONDS = 0.1
 
 class ContainedProcess(PipesOnly):
     def __init__(
-        self, link: Link, command: Command, listener: Listener, *, wanted: int = 0, unheard: bool = False
+        self,
+        link: Link,
+        command: Command,
+        listener: Listener,
+        *,
+        idle: Callable[[], None] | None = None,
+        unheard: bool = False,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._link = link
         self._sock: socket.socket | None = link.sock
         self._command = command
         self._listener = listener
-        self._wanted = wanted
+        self._became_idle = idle
+        """Called when the runner is free for the next command."""
         self._frames = protocol.FrameReader()
         self._readers: dict[int, PipeReader] = {}
         self._ended = False
@@ -85,20 +91,13 @@ class ContainedProcess(PipesOnly):
             for fd in [*writers, *readers]:
                 os.close(fd)
 
-    def attend(self, readers: list[int]) -> None:
-        """Read and listen for a command that the shell of a session is about to run, or runs."""
+    def attend(self, readers: list[int], *, elapsed: float = 0.0) -> None:
+        """Read and listen for a command that a waiting shell is about to run, or has run for so long."""
         self._watch_all(readers)
         self._listen()
         # At once: the host may block its loop from now on, and the limits hold all the same.
-        self._say_limits(0.0)
-
-    def attend_spare(self, spare: Spare, elapsed: float) -> None:
-        """The same for a shell started in advance, which runs the command already."""
-        self._watch_all(spare.readers)
-        self._listen()
-        spare.readers = []
-        spare.close_handles()
-        self._say_limits(elapsed)
+        command = self._command
+        self._say(protocol.go(timeout=command.timeout, grace=command.grace, elapsed=elapsed))
 
     def go_on(self, readers: list[int], frames: protocol.FrameReader, events: list[Event]) -> None:
         """Attend a command that runs already, after what its runner has said meanwhile."""
@@ -137,10 +136,6 @@ class ContainedProcess(PipesOnly):
         """Read what is in the pipes now."""
         for reader in list(self._readers.values()):
             reader.drain()
-
-    def _say_limits(self, elapsed: float) -> None:
-        command = self._command
-        self._say(protocol.go(timeout=command.timeout, grace=command.grace, elapsed=elapsed))
 
     def _listen(self) -> None:
         assert self._sock is not None
@@ -322,8 +317,8 @@ class ContainedProcess(PipesOnly):
         stop_listening(self._loop, sock)
         if self._idle:
             warden.give(self._link)
-            if self._wanted:
-                refill_soon(self._loop, self._command, self._wanted)
+            if self._became_idle is not None:
+                self._became_idle()
             return
         if not self._ended:
             warden.wake()

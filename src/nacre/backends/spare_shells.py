@@ -3,12 +3,11 @@
 A spare is a runner with a waiting bash, in the directory and with the environment and pipes that the last call had.
 It is used for one command, like any shell, and only for a call in the same surroundings; others start as usual. What
 was started in advance is what costs: the process, its session and containment. How the script gets into a shell that
-runs already is told in warden/spare_shell.py.
+runs already is told in warden/spare_shell.py; contained.py uses the spares and has new ones started.
 """
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import os
 import select
@@ -16,30 +15,25 @@ import signal
 import socket
 import threading
 import time
-from dataclasses import replace
 
 from nacre import forks
 from nacre.backends.pipes import OUTPUTS
+from nacre.backends.spare_trial import DOES_NOT_WAIT, Trial
 from nacre.backends.waiting_shell import WaitingShell, start_waiting
 from nacre.command import Command
-from nacre.errors import NacreError
 from nacre.warden import protocol
-from nacre.warden import spare_shell as far
 from nacre.warden.channel import receive_fds
-from nacre.warden.launch import has_own_traps, read_notes
+from nacre.warden.launch import has_own_traps, prologue_lines, read_notes
 from nacre.warden.protocol import SPARE_USABLE_SECONDS
-from nacre.warden_client.pool import warden
+from nacre.warden.spare_shell import HANDLES, ROOM_BYTES
 from nacre.warden_client.runner_link import is_quiet
 
 # In all surroundings together: a shell costs a few megabytes.
 MOST_SPARES = 4
 # Older than that, a spare is one for surroundings that are not used any more: each use makes a new one.
 FORGOTTEN_SECONDS = 5.0
-# When one is there as a rule, if nothing else is going on.
-READY_SECONDS = 0.004
-# How long one may take to be there when it is tried whether there can be any.
-TRIAL_SECONDS = 5.0
-DOES_NOT_WAIT = "the shell does not wait for its script; bash does, from 4.4 on"
+# Fields of /proc/PID/stat, counted from the state: whether it waits, the exit status.
+_WAITS, _EXIT_CODE = 32, 49
 
 
 class Spare:
@@ -94,7 +88,7 @@ class Spare:
         event = next(iter(protocol.FrameReader().events(data)), protocol.BYE)
         if event["event"] == "failed" and event["step"] == "spare":
             self.refusal = DOES_NOT_WAIT if event["errno"] == errno.ESRCH else event["reason"]
-        if event["event"] != "spare" or len(fds) != far.HANDLES:
+        if event["event"] != "spare" or len(fds) != HANDLES:
             for fd in fds:
                 os.close(fd)
             return False
@@ -106,12 +100,17 @@ class Spare:
 
     def run(self, command: Command) -> bool:
         """Hand over the script; the shell goes at once. False when the shell is not there any more."""
-        script = command.script
-        text = far.handed(script, notes_fd=self._notes_fd, prologue=command.prologue, stages=command.stages)
+        texts = [command.script]
+        if command.stages or command.prologue:
+            # It runs this before the script.
+            texts.append("\n".join(prologue_lines(command.prologue, self._notes_fd, stages=command.stages)))
+        # The names before the script are joined to it with blanks, so that `ps` shows all of it: the kernel shows what
+        # was written over as one string.
+        arguments = os.fsencode(f"{self._shell[self._shell.rfind('/') + 1 :]} -c {command.script}\0")
         try:
             # Positioned: the shell shares this descriptor's offset and reads from where it stands.
-            os.pwrite(self._text, text, 0)
-            if not far.write_arguments(self._memory, self._at, self._shell, script):
+            os.pwrite(self._text, os.fsencode("\0".join(texts)) + b"\0", 0)
+            if os.pwrite(self._memory, arguments, self._at) != len(arguments):
                 return False
             self._go.send(b"\n")
         except OSError:
@@ -122,7 +121,7 @@ class Spare:
         """The exit code of a shell that has ended by itself within that time and left nothing; None for any other."""
         if not self._end.poll(milliseconds):
             return None
-        status = far.wait_status(self._stat)
+        status = wait_status(self._stat)
         if status is None or os.pread(self._children, 64, 0) != b"%d " % self.pid:
             return None
         code = os.waitstatus_to_exitcode(status)
@@ -178,6 +177,25 @@ def _identity(path: str) -> tuple[int, int] | None:
     return stat.st_dev, stat.st_ino
 
 
+def wait_status(stat: int) -> int | None:
+    """The raw status of a shell that has ended and was not collected; None when it cannot be told.
+
+    The kernel shows 0 as the status to a reader that it does not trust, as it does of a program with other rights that
+    took the shell's place. The field before tells: of a process that does not run it is 1, but 0 as well to the
+    untrusted.
+
+    Args:
+        stat: its open /proc/PID/stat.
+    """
+    try:
+        fields = os.pread(stat, 4096, 0).rpartition(b")")[2].split()
+    except OSError:
+        return None
+    if len(fields) <= _EXIT_CODE or fields[0] != b"Z" or fields[_WAITS] != b"1":
+        return None
+    return int(fields[_EXIT_CODE])
+
+
 def is_suited(command: Command) -> bool:
     """Whether a waiting shell can run it."""
     if command.side or command.stdin is not None or "BASH_ENV" in command.env:
@@ -185,62 +203,7 @@ def is_suited(command: Command) -> bool:
     if command.stages and has_own_traps(command.script):
         return False
     # A byte of the script can be three of UTF-8, so the cheap test comes first.
-    return len(command.script) * 3 < far.ROOM_BYTES or len(os.fsencode(command.script)) < far.ROOM_BYTES
-
-
-# What a bash runs that was never tried, how it must end, and what it must print.
-TRIAL_CODE = 23
-TRIAL_SCRIPT = f"""printf '%s %s %s\\n' "$0" "$#" "${{#BASH_EXECUTION_STRING}}"
-cat <<'END'
-the script stands where -c had another
-END
-(exit {TRIAL_CODE})"""
-DIFFERS = "a script that was written over the string after -c did not run as it should: this bash works in another way"
-
-
-class Trial:
-    """The first spare of a bash that was never tried: it runs a known script, and no call has it."""
-
-    def __init__(self, command: Command, binary: Binary) -> None:
-        self.binary = binary
-        self.reason: str | None = None
-        """Why this bash has no spares, once `step` has said that the trial is over."""
-        self._command = replace(command, script=TRIAL_SCRIPT, prologue="", stages=False)
-        self._spare = _start(self._command)
-        self._until = time.monotonic() + TRIAL_SECONDS
-        self._runs = False
-
-    def step(self) -> bool:
-        """Go on with the trial, without waiting; True when it is over."""
-        if not self._runs:
-            usable = self._spare.look()
-            if usable is False:
-                return self._is_late("it did not get ready")
-            self._runs = bool(usable) and self._spare.run(self._command)
-            if not self._runs:
-                self.reason = self._spare.refusal or "it ended before it had a script"
-                return True
-        code = self._spare.code_within(0)
-        if code is None:
-            return self._is_late(DIFFERS)
-        try:
-            written = os.read(self._spare.readers[0], protocol.READ_BYTES)
-        except BlockingIOError:
-            written = b""
-        name = os.path.basename(self._command.shell)
-        expected = f"{name} 0 {len(TRIAL_SCRIPT)}\nthe script stands where -c had another\n".encode()
-        if code != TRIAL_CODE or written != expected:
-            self.reason = DIFFERS
-        return True
-
-    def _is_late(self, reason: str) -> bool:
-        if time.monotonic() < self._until:
-            return False
-        self.reason = reason
-        return True
-
-    def close(self) -> None:
-        self._spare.close()
+    return len(command.script) * 3 < ROOM_BYTES or len(os.fsencode(command.script)) < ROOM_BYTES
 
 
 Binary = tuple[str, int, int, int]
@@ -261,7 +224,7 @@ class Spares:
         self._asked = 0
         self._verdicts: dict[Binary, str | None] = {}
         """Why a bash has no spares; None for one that has passed its trial."""
-        self._trial: Trial | None = None
+        self._trial: tuple[Binary, Trial] | None = None
         forks.hold(self)
 
     def take(self, command: Command) -> Spare | None:
@@ -291,11 +254,10 @@ class Spares:
                 if spare.look() is None:
                     self._shelf.remove(spare)
                     spare.close()
-            trial = self._trial
-            if trial is None or not trial.step():
+            if self._trial is None or not self._trial[1].step():
                 return False
-            self._trial = None
-            self._verdicts[trial.binary] = trial.reason
+            (binary, trial), self._trial = self._trial, None
+            self._verdicts[binary] = trial.reason
             trial.close()
             return trial.reason is None
 
@@ -314,7 +276,7 @@ class Spares:
             binary = _binary(command.shell)
             if binary not in self._verdicts:
                 if self._trial is None:
-                    self._trial = Trial(command, binary)
+                    self._trial = binary, Trial(command, _start)
                 return
             if self._verdicts[binary] is not None:
                 return
@@ -350,7 +312,7 @@ class Spares:
             self._shelf = []
             self._asked = 0
             if self._trial is not None:
-                self._trial.close()
+                self._trial[1].close()
                 self._trial = None
 
     def drop(self, *, close: bool) -> None:
@@ -364,7 +326,7 @@ class Spares:
 
 def missing_reason(command: Command) -> str | None:
     """Try it: why no shell can be started in advance here; None when one can."""
-    trial = Trial(command, _binary(command.shell))
+    trial = Trial(command, _start)
     try:
         while not trial.step():
             time.sleep(0.001)
@@ -382,33 +344,3 @@ def _start(command: Command) -> Spare:
 
 
 spares = Spares()
-
-
-def refill(command: Command, wanted: int) -> None:
-    """Start spares for the next calls, if that can be done; no call depends on it."""
-    try:
-        spares.refill(command, wanted)
-    except (NacreError, OSError):
-        # The next call starts its shell itself, and says what is wrong if it cannot.
-        spares.close()
-    else:
-        asyncio.get_running_loop().call_later(READY_SECONDS, _meet, command, wanted)
-
-
-def _meet(command: Command, wanted: int) -> None:
-    if spares.meet():
-        refill(command, wanted)
-    elif spares.on_trial:
-        asyncio.get_running_loop().call_later(READY_SECONDS, _meet, command, wanted)
-
-
-def refill_soon(loop: asyncio.AbstractEventLoop, command: Command, wanted: int, used: Spare | None = None) -> None:
-    """The same at the loop's next turn, when the caller has its answer; the used spare is given back then."""
-
-    def work() -> None:
-        if used is not None:
-            used.close_ends()
-            warden.give(used.link, since=used.born)
-        refill(command, wanted)
-
-    loop.call_soon(work)

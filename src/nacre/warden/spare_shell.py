@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 
-from nacre.warden import launch
+from nacre.warden import children, launch
 from nacre.warden.protocol import GO_FD, TEXT_FD
 
 TYPE_CHECKING = False
@@ -24,8 +24,8 @@ ROOM = "__nacre_room"
 ROOM_BYTES = 16 * 1024
 # What its caller is handed: memory, state, the runner's children, the process, its notes.
 HANDLES = 5
-# Fields of /proc/PID/stat, counted from the state: whether it waits, where the arguments begin, the exit status.
-_WAITS, _ARG_START, _EXIT_CODE = 32, 45, 49
+# The field of /proc/PID/stat, counted from the state, that tells where the arguments begin.
+_ARG_START = 45
 
 
 def prepare(shell: str, env: Mapping[bytes, bytes]) -> launch.Launch:
@@ -67,14 +67,6 @@ def _loader(text_fd: int, notes_fd: int, last: str) -> str:
     )
 
 
-def handed(script: str, *, notes_fd: int, prologue: str, stages: bool) -> bytes:
-    """What the shell takes: its script, and a text to run before it where there is one."""
-    texts = [script]
-    if stages or prologue:
-        texts.append("\n".join(launch.prologue_lines(prologue, notes_fd, stages=stages)))
-    return os.fsencode("\0".join(texts)) + b"\0"
-
-
 def open_handles(pid: int, notes_fd: int | None) -> tuple[list[int], int]:
     """What its caller needs to use a shell that was just started, and to see its end without asking the runner.
 
@@ -89,41 +81,11 @@ def open_handles(pid: int, notes_fd: int | None) -> tuple[list[int], int]:
         fds.append(os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC))
         fds.append(os.open(f"/proc/{me}/task/{me}/children", os.O_RDONLY | os.O_CLOEXEC))
         fds.append(os.pidfd_open(pid))
-        fields = state_fields(fds[1])
-        if len(fields) <= _EXIT_CODE:
+        fields = children.stat_fields(pid)
+        if len(fields) <= _ARG_START:
             raise ProcessLookupError
     except BaseException:
         for fd in fds:
             os.close(fd)
         raise
     return [*fds, notes_fd], int(fields[_ARG_START])
-
-
-def state_fields(stat: int) -> list[bytes]:
-    """The fields of an open /proc/PID/stat from the state on; [] when the process is gone."""
-    try:
-        return os.pread(stat, 4096, 0).rpartition(b")")[2].split()
-    except OSError:
-        return []
-
-
-def wait_status(stat: int) -> int | None:
-    """The raw status of a shell that has ended and was not collected; None when it cannot be told.
-
-    To whom the kernel does not trust it shows 0 as the status, as it does of a program with other rights that took the
-    shell's place. The field before tells: of a process that does not run it is 1, but 0 as well to the untrusted.
-    """
-    fields = state_fields(stat)
-    if len(fields) <= _EXIT_CODE or fields[0] != b"Z" or fields[_WAITS] != b"1":
-        return None
-    return int(fields[_EXIT_CODE])
-
-
-def write_arguments(memory: int, at: int, shell: str, script: str) -> bool:
-    """Put the script where the shell will look for it; False when the shell is gone.
-
-    The names before it are joined to it with blanks, so that `ps` shows all of it: the kernel shows what was written
-    over as one string.
-    """
-    text = os.fsencode(f"{shell[shell.rfind('/') + 1 :]} -c {script}\0")
-    return os.pwrite(memory, text, at) == len(text)
