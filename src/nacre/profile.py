@@ -19,12 +19,6 @@ class CaptureShape(NamedTuple):
     head_bytes: int
     tail_bytes: int
 
-    def holding(self, shown_bytes: int) -> CaptureShape:
-        """Return a shape whose ends hold so many bytes of shown text, and a quarter more for escapes."""
-        end = shown_bytes * 5 // 4
-        head, tail = max(self.head_bytes, end), max(self.tail_bytes, end)
-        return CaptureShape(max(self.whole_bytes, head + tail), head, tail)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:

@@ -19,7 +19,7 @@ from nacre import config
 from nacre.artifacts.artifact_urls import standard_router
 from nacre.contracts import contract_named
 from nacre.contracts.contract import Companion, Contract, Reply, SeriesContract
-from nacre.contracts.tool_schema import context_of, window_of
+from nacre.contracts.tool_schema import context_of
 from nacre.engine.background import start_in_background
 from nacre.engine.call_log import hide_in
 from nacre.engine.capture import Observers
@@ -431,16 +431,15 @@ def _redacted(reply: Reply, redactor: Redactor) -> Reply:
 
 def wait_policy(request: ShellRequest, settings: Settings, most_wait: float | None = None) -> WaitPolicy | None:
     """How long the call waits for a command that may become a job; None waits to the end."""
-    window: float | None = window_of(settings, most_wait)
-    assert window is not None
-    assert request.timeout is not None
-    if not settings.jobs.async_enabled or window <= 0:
-        window = None
-    elif settings.jobs.background_before_timeout:
-        window = min(window, request.timeout - 1.0)
+    jobs, timeout = settings.jobs, request.timeout
+    assert timeout is not None
+    window = jobs.auto_background_seconds if most_wait is None else min(jobs.auto_background_seconds, most_wait)
+    moves = jobs.async_enabled and window > 0
+    if jobs.background_before_timeout:
         # A command that may live for a second only is not worth moving.
-        window = window if window > 0 else None
-    elif request.timeout <= window:
+        window = min(window, timeout - 1.0)
+        moves = moves and window > 0
+    elif timeout <= window:
         # The caller of a short timeout asked for the end of the command, not for a job.
-        window = None
-    return None if window is None and request.until is None else WaitPolicy(window, request.until)
+        moves = False
+    return WaitPolicy(window if moves else None, request.until) if moves or request.until is not None else None

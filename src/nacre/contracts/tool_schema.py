@@ -15,21 +15,16 @@ def context_of(
     settings: Settings, cwd: str, *, persists: bool = True, names_sessions: bool = False, most_wait: float | None = None
 ) -> SchemaContext:
     """Return what a schema depends on, by the settings and the caller."""
+    window = settings.jobs.auto_background_seconds
     return SchemaContext(
         cwd,
         async_enabled=settings.jobs.async_enabled,
-        window=window_of(settings, most_wait),
+        window=window if most_wait is None else min(window, most_wait),
         persists=persists and settings.sessions.persist,
         names_sessions=names_sessions and settings.sessions.persist,
         most_wait=most_wait,
         inline_bytes=settings.output.inline_bytes,
     )
-
-
-def window_of(settings: Settings, most_wait: float | None) -> float:
-    """Return the seconds after which a command becomes a job; 0 for never."""
-    window = settings.jobs.auto_background_seconds
-    return window if most_wait is None else min(window, most_wait)
 
 
 def tool_schema(

@@ -18,7 +18,7 @@ from nacre.output.redaction.redactor import Redactor
 from nacre.output.sizes import human_size
 from nacre.output.window import Window
 from nacre.planning.plan import Plan
-from nacre.profile import Profile
+from nacre.profile import CaptureShape, Profile
 from nacre.request import Lifted
 from nacre.result import ArtifactRef, Output
 from nacre.settings import OutputSettings
@@ -79,7 +79,7 @@ class Capture:
             head_bytes=inline * 2 // 5 if head is None else head,
             line_bytes=settings.line_bytes,
         )
-        self._shape = profile.capture.holding(inline) if profile.sized_by_settings else profile.capture
+        self._shape = _holding(profile.capture, inline) if profile.sized_by_settings else profile.capture
         self._watch: Callable[[bytes], object] | None = None
         self._redactors: list[Redactor] = []
         self._side: Spill | None = None
@@ -309,6 +309,13 @@ class Capture:
         self._flush()
         for spill in [*self._spills, *([self._side] if self._side is not None else [])]:
             spill.finish()
+
+
+def _holding(shape: CaptureShape, shown_bytes: int) -> CaptureShape:
+    """The shape, with ends that hold so many bytes of shown text, and a quarter more for escapes."""
+    end = shown_bytes * 5 // 4
+    head, tail = max(shape.head_bytes, end), max(shape.tail_bytes, end)
+    return CaptureShape(max(shape.whole_bytes, head + tail), head, tail)
 
 
 def _copy(source: str, path: str) -> None:
