@@ -50,7 +50,8 @@ g () \n{ \n    touch PWNED
 }
 touch PWNED
 E
-}; g() { :; }; function a=b { touch PWNED; }; function x{y,z} { touch PWNED; }; readonly -f g"""
+}; g() { :; }; function a=b { touch PWNED; }; function x{y,z} { touch PWNED; }; readonly -f g
+function if { touch PWNED; }"""
 
 
 @pytest.mark.parametrize(
@@ -87,7 +88,13 @@ def _comparable(text: str) -> list[str]:
 async def test_nothing_of_ours_is_shown(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         await shell.run("shown() { declare -p; declare -f; declare -F; trap -p; alias; set; export -p; }; cd .")
-        for script in ("shown", "trap -p; shown", "set -x; shown; { set +x; } 2>/dev/null", "x=1; shown 2>&1 | cat"):
+        for script in (
+            "shown",
+            "trap -p; shown",
+            "\\builtin trap -p; declare -p BASH_VERSINFO",
+            "set -x; shown; { set +x; } 2>/dev/null",
+            "x=1; shown 2>&1 | cat",
+        ):
             shown = await shell.run(f"{{ {script}\n}} 2>&1 | grep -a -e BASH_VERSINFO -e nacre")
             assert "BASH_VERSINFO" in shown.text
             lines = [line for line in shown.text.splitlines() if "NACRE_HOME" not in line]

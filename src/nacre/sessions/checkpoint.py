@@ -105,8 +105,9 @@ class Checkpoint:
         """The definition of each function: bash prints names and definitions in the same order."""
         found, text, at = {}, self.function_texts, 0
         for name, following in itertools.pairwise([*self._function_flags, ""]):
-            end = text.find(f"\n{following} () \n{{ \n", at) + 1 if following else len(text)
-            if not text.startswith(f"{name} () \n{{ \n", at) or end <= at:
+            nexts = [text.find(f"\n{head}", at) for head in _heads(following)] if following else [len(text) - 1]
+            end = min((place for place in nexts if place >= 0), default=-1) + 1
+            if not text.startswith(_heads(name), at) or end <= at:
                 raise ValueError(f"not a list of functions at {name}")
             found[name] = text[at:end].removesuffix(f"declare {self._function_flags[name]} {name}\n")
             at = end
@@ -253,7 +254,17 @@ def _each(pattern: re.Pattern[str], text: str) -> Iterable[re.Match[str]]:
 
 def _definition(name: str, text: str) -> str:
     """The definition, behind the word `function` if its name needs that: `a=b ()` would be an assignment."""
-    return text if _PLAIN_NAME.fullmatch(name) and name not in _RESERVED else f"function {text}"
+    return text if _is_plain(name) or text.startswith(f"function {name} ") else f"function {text}"
+
+
+def _heads(name: str) -> tuple[str, ...]:
+    """How bash may begin a definition: before some names with the word `function`; versions differ in the names."""
+    head = f"{name} () \n{{ \n"
+    return (head,) if _is_plain(name) else (head, f"function {head}")
+
+
+def _is_plain(name: str) -> bool:
+    return _PLAIN_NAME.fullmatch(name) is not None and name not in _RESERVED
 
 
 _RESERVED = words("if then elif else fi for while until do done case esac in select function time coproc")

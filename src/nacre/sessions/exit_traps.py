@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _EXIT = frozenset(("EXIT", "SIGEXIT", "0"))
 # Words that run the command after them in the same shell.
 _PREFIXES = ("builtin", "command")
+# Characters that bash may expand where they are not quoted.
+_EXPANDED = frozenset("*?[{~")
 _WORD = re.compile(r"[\w./:+@%-]+")
 
 
@@ -132,7 +134,9 @@ def _value(word: Word) -> str | None:
 
     if word.fixed is not None:
         return word.fixed
-    parts = [part.text for part in word.parts if isinstance(part, Text) and part.quoted]
+    parts = [
+        part.text for part in word.parts if isinstance(part, Text) and (part.quoted or _EXPANDED.isdisjoint(part.text))
+    ]
     return "".join(parts) if len(parts) == len(word.parts) else None
 
 
