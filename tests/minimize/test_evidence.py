@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nacre.minimize.evidence import detectors, mark_evidence, position
+from nacre.minimize.evidence import detectors, mark_evidence
 from nacre.minimize.rows import rows_of
 
 
@@ -62,7 +62,18 @@ def test_letters_that_grow_when_lowered_do_not_shift_places() -> None:
     assert _is_evidence("İİİ error: x")
 
 
-@pytest.mark.parametrize("line", ["a.c:12: x", 'File "x.py", line 3', " --> src/a.rs:1:2", "b.ts(3,5): error"])
-def test_a_position_is_found(line: str) -> None:
-    assert position(line)
-    assert not position("no place 12:30 here")
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        ("a.c:12: x", "a.c:12"),
+        ('  File "x.py", line 3, in f', 'x.py", line 3'),
+        (" --> src/a.rs:1:2", " --> src/a.rs:1:2"),
+        ("b.ts(3,5): error", "b.ts(3,"),
+        ("make: *** [Makefile:4: all] Error 2", "Makefile:4"),
+        ("no place 12:30 here", ""),
+    ],
+)
+def test_the_place_that_a_row_names_is_noted(line: str, place: str) -> None:
+    rows = rows_of(f"x\n{line}")
+    mark_evidence(rows, f"x\n{line}", detectors())
+    assert rows[1].place == place

@@ -19,10 +19,11 @@ from typing import Any
 from nacre.errors import ConfigError
 from nacre.minimize.rows import Row
 
-# A path with a line number, as diagnostics name it: `src/a.c:12`, `File "x.py", line 3`, `--> a.rs:1:2`, `(a.ts:3:4)`.
-POSITION = re.compile(
-    r"""(?:[\w@~+./\\-]+\.[A-Za-z]\w{0,9}|Makefile|Dockerfile)(?::\d+|\(\d+[,)]|"?,\s*line \d+)|^\s*(?:-->|❯|at) .*"""
-)
+# The end of a path with a line number, as diagnostics write it: `a.c:12`, `File "x.py", line 3`, `(a.ts:3:4)`.
+_PLACE = re.compile(r'\.[A-Za-z]\w{0,9}(?::\d+|\(\d+[,)]|"?,\s*line \d+)|(?:Makefile|Dockerfile):\d+')
+# Rows that are a place: frames of Java, JavaScript and Rust, and the arrows of compilers.
+_FRAME = re.compile(r"(?:^|\n)([ \t]*(?:-->|❯|at) [^\n]*)")
+_BEFORE_PATH = " \t(\"'`["
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +80,13 @@ def _pattern(found: dict[str, Any]) -> re.Pattern[str]:
 
 
 def mark_evidence(rows: list[Row], text: str, among: Sequence[Detector]) -> None:
-    """Mark the rows of a text that are evidence."""
+    """Mark the rows of a text that are evidence, and note their places."""
     lowered = text.lower()
     if len(lowered) != len(text):
         # A few letters grow when they are lowered; places would not agree.
         lowered = text
     starts = _starts(rows)
+    mark_places(rows, text, starts)
     for detector in among:
         for number in _candidates(detector, lowered, starts):
             row = rows[number]
@@ -92,10 +94,17 @@ def mark_evidence(rows: list[Row], text: str, among: Sequence[Detector]) -> None
                 row.is_evidence = True
 
 
-def position(line: str) -> str:
-    """The place in a file that a line names; empty if it names none."""
-    match = POSITION.search(line)
-    return match[0] if match is not None else ""
+def mark_places(rows: list[Row], text: str, starts: list[int]) -> None:
+    """Note for each row the place in a file that it names."""
+    for match in _PLACE.finditer(text):
+        number = bisect_right(starts, match.start()) - 1
+        row = rows[number]
+        if not row.place:
+            end = match.end() - starts[number]
+            begin = max(row.raw.rfind(one, 0, match.start() - starts[number]) for one in _BEFORE_PATH) + 1
+            row.place = row.raw[begin:end]
+    for match in _FRAME.finditer(text):
+        rows[bisect_right(starts, match.start(1)) - 1].place = match[1]
 
 
 def _candidates(detector: Detector, lowered: str, starts: list[int]) -> Sequence[int] | set[int]:

@@ -27,6 +27,10 @@ class Row:
     """How many rows it stands for."""
     marker: str = ""
     """A counted note after it."""
+    place: str = ""
+    """The place in a file that it names."""
+    form: str = ""
+    """What it has in common with its repeats; empty until a stage asks for it."""
 
     def hide(self, kind: str) -> bool:
         """Hide the row unless it is evidence; whether it is hidden now."""

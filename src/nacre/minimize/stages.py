@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
+from itertools import groupby
 
-from nacre.minimize.evidence import position
 from nacre.minimize.rows import Row, squeezed, visible
 
 # Words with a digit in them: what differs between two rows that say the same.
-_DIGITS = re.compile(r"[0-9]+")
-_WORD_WITH_DIGITS = re.compile(r"[0-9a-zA-Z]*#[0-9a-zA-Z#]*")
+_TO_SIGNS = bytes.maketrans(b"0123456789", b"##########")
+_WORD_WITH_DIGITS = re.compile(r"[a-zA-Z]*#[a-zA-Z#]*")
 # Values that differ between rows of a log: quoted texts, values behind a sign, paths and addresses.
 _VALUES = re.compile(r""""[^"]*"|'[^']*'|(?<==)\S+|\S*[/@]\S+""")
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
@@ -26,41 +26,41 @@ MANY_ROWS = 100
 REPEATS = "repeats of rows that are shown"
 
 
-def forms_of(rows: list[Row], *, values: bool = False) -> list[str]:
-    """Each row without what differs between repeats of it; a place in a file is part of the form."""
-    if not rows:
-        return []
-    joined = "\n".join(row.raw for row in rows)
-    if values:
-        joined = "\n".join(_VALUES.sub("#", line) for line in joined.split("\n"))
-    masked = _WORD_WITH_DIGITS.sub("#", _DIGITS.sub("#", joined)).split("\n")
-    return [f"{form}\0{position(row.raw)}" for row, form in zip(rows, masked, strict=True)]
+def set_forms(rows: list[Row]) -> None:
+    """Note the form of each row; a place in a file is part of it."""
+    wanting = [row for row in rows if not row.form]
+    if wanting:
+        for row, form in zip(wanting, _masked("\n".join(row.raw for row in wanting)).split("\n"), strict=True):
+            row.form = f"{form}\0{row.place}"
+
+
+def _masked(text: str) -> str:
+    signs = text.encode("utf-8", "surrogatepass").translate(_TO_SIGNS).decode("utf-8", "surrogatepass")
+    return _WORD_WITH_DIGITS.sub("#", signs)
 
 
 def fold_repeats(rows: list[Row]) -> None:
     """Show one row of each form that occurs often, with its count; rare rows stay."""
-    _fold_forms(visible(rows), values=False)
+    shown = visible(rows)
+    set_forms(shown)
+    _fold_forms(shown, [row.form for row in shown], most_alike=MOST_ALIKE)
     left = visible(rows)
     if len(left) > MANY_ROWS:
-        _fold_forms(left, values=True)
+        # What a value says may be what went wrong: evidence is not folded by this form.
+        _fold_forms(left, [_VALUES.sub("#", row.form) for row in left], most_alike=len(left))
 
 
-def _fold_forms(shown: list[Row], *, values: bool) -> None:
-    forms = forms_of(shown, values=values)
+def _fold_forms(shown: list[Row], forms: list[str], *, most_alike: int) -> None:
     counts = Counter(forms)
+    frequent = {form for form, count in counts.items() if count >= FREQUENT and len(_LETTERS.findall(form)) >= 2}
     first: dict[tuple[str, bool], Row] = {}
     alike: Counter[str] = Counter()
     for row, form in zip(shown, forms, strict=True):
-        if counts[form] < FREQUENT or len(_LETTERS.findall(form)) < 2:
+        if form not in frequent:
             continue
         key = (form, row.is_evidence)
-        if row.is_evidence:
-            # What a value says may be what went wrong.
-            alike[form] += 1
-            if values or row.stays or alike[form] <= MOST_ALIKE:
-                first[key] = row
-                continue
-        if key not in first:
+        alike[form] += row.is_evidence
+        if key not in first or (row.is_evidence and (row.stays or alike[form] <= most_alike)):
             first[key] = row
             continue
         row.hidden = REPEATS
@@ -70,18 +70,13 @@ def _fold_forms(shown: list[Row], *, values: bool) -> None:
 def fold_runs(rows: list[Row]) -> None:
     """Show the first of consecutive rows of one form, with their count; blank rows between them count as none."""
     shown = [row for row in visible(rows) if row.raw.strip()]
-    forms = forms_of(shown)
-    at = 0
-    while at < len(shown):
-        end = at + 1
-        while end < len(shown) and forms[end] == forms[at] and not shown[end].is_evidence:
-            end += 1
-        head = shown[at]
-        if end - at >= RUN and not head.is_evidence and _LETTERS.search(forms[at]):
-            for row in shown[at + 1 : end]:
+    set_forms(shown)
+    for form, run in groupby(shown, lambda row: (row.form, row.is_evidence)):
+        head, *others = run
+        if len(others) + 1 >= RUN and not head.is_evidence and _LETTERS.search(form[0]):
+            for row in others:
                 row.hidden = REPEATS
                 head.times += row.times
-        at = end
 
 
 def fold_equal(rows: list[Row], *, least: int = 25) -> None:
@@ -89,7 +84,7 @@ def fold_equal(rows: list[Row], *, least: int = 25) -> None:
     seen: dict[str, Row] = {}
     for row in visible(rows):
         text = row.raw.strip()
-        if len(text) < least or row.stays or position(text):
+        if len(text) < least or row.stays or row.place:
             continue
         if text in seen:
             row.hidden = REPEATS
