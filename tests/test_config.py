@@ -51,7 +51,7 @@ def refusal(environ: dict[str, str], project: Path) -> ConfigError:
 
 def keys() -> list[str]:
     return [
-        f"{section.name}.{field.name}"
+        f"{section.name}.{config.name_of(field)}"
         for section in dataclasses.fields(Settings)
         if section.name != "notices"
         for field in dataclasses.fields(section.default_factory)  # type: ignore[arg-type, misc]
@@ -60,7 +60,7 @@ def keys() -> list[str]:
 
 def loosening() -> list[str]:
     return [
-        f"{section.name}.{field.name}"
+        f"{section.name}.{config.name_of(field)}"
         for section in dataclasses.fields(Settings)
         if section.name != "notices"
         for field in dataclasses.fields(section.default_factory)  # type: ignore[arg-type, misc]

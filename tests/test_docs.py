@@ -53,10 +53,10 @@ def test_every_verb_is_in_the_reference(verb: str) -> None:
 def test_every_setting_and_its_variable_is_in_the_reference() -> None:
     text = (REFERENCE / "settings.md").read_text(encoding="utf-8")
     missing = [
-        f"{section}.{field.name}"
+        f"{section}.{config.name_of(field)}"
         for section, kind in config.sections().items()
         for field in dataclasses.fields(kind)
-        if f"| `{section}.{field.name}`<br>`{config.variable_of(field.name)}` |" not in text
+        if f"| `{section}.{config.name_of(field)}`<br>`{config.variable_of(config.name_of(field))}` |" not in text
     ]
     assert missing == []
 

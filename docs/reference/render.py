@@ -105,10 +105,10 @@ def render_settings() -> str:
             "|---|---|---|---|---|",
         ]
         for field in dataclasses.fields(kind):
-            key = f"{section}.{field.name}"
+            key = f"{section}.{config.name_of(field)}"
             default = getattr(getattr(defaults, section), field.name)
             cells = [
-                f"`{key}`<br>`{config.variable_of(field.name)}`",
+                f"`{key}`<br>`{config.variable_of(config.name_of(field))}`",
                 "unset" if default is None else f"`{json.dumps(default)}`",
                 config.accepted(key),
                 field.metadata["doc"],

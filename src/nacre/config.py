@@ -64,7 +64,7 @@ def load(environ: Mapping[str, str], *, cwd: str) -> Configuration:
     own = {
         key: (_parse(environ[variable], field, variable), variable)
         for key, field in _fields().items()
-        if (variable := variable_of(field.name)) in environ
+        if (variable := variable_of(name_of(field))) in environ
     }
     values = base | own
     settings = _build(values)
@@ -147,9 +147,19 @@ def _candidates(environ: Mapping[str, str], cwd: str) -> tuple[str, str]:
     return os.path.join(config_home, "nacre", FILE_NAME), os.path.join(cwd, FILE_NAME)
 
 
+def name_of(field: Field[Any]) -> str:
+    """Return the name of a setting; a field cannot be called `except`."""
+    return field.name.rstrip("_")
+
+
+def filters_folder(environ: Mapping[str, str]) -> str:
+    """Return the directory of the user's filters, beside the user's file."""
+    return os.path.join(os.path.dirname(_candidates(environ, "")[0]), "filters")
+
+
 @functools.cache
 def _fields() -> dict[str, Field[Any]]:
-    return {f"{section}.{field.name}": field for section, kind in sections().items() for field in fields(kind)}
+    return {f"{section}.{name_of(field)}": field for section, kind in sections().items() for field in fields(kind)}
 
 
 def sections() -> dict[str, Any]:
@@ -306,6 +316,6 @@ def _spell(kinds: tuple[Any, ...]) -> str:
 def _build(values: _Found) -> Settings:
     built: dict[str, Any] = {}
     for name, section_type in sections().items():
-        chosen = {key.partition(".")[2]: value for key, (value, _) in values.items() if key.startswith(f"{name}.")}
+        chosen = {_fields()[key].name: value for key, (value, _) in values.items() if key.startswith(f"{name}.")}
         built[name] = section_type(**chosen)
     return Settings(**built)

@@ -106,6 +106,18 @@ class OutputSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MinimizerSettings:
+    """How a long output is shortened for a model."""
+
+    minimize: bool = _setting(default=True, doc="shorten long outputs in workspace and vendor results; all is kept")
+    only: tuple[str, ...] = _setting((), "filters that shorten; empty is all (`nacre filters list` names them)")
+    except_: tuple[str, ...] = _setting((), "filters that do not shorten")
+    matcher_files: tuple[str, ...] = _setting(
+        (), "JSON files of problem matchers: rows that match are never hidden", loosens=True
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JobSettings:
     """Background jobs."""
 
@@ -200,6 +212,7 @@ class Settings:
 
     execution: ExecutionSettings = field(default_factory=ExecutionSettings)
     output: OutputSettings = field(default_factory=OutputSettings)
+    minimizer: MinimizerSettings = field(default_factory=MinimizerSettings)
     jobs: JobSettings = field(default_factory=JobSettings)
     sessions: SessionSettings = field(default_factory=SessionSettings)
     shell: ShellSettings = field(default_factory=ShellSettings)

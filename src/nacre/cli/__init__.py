@@ -18,6 +18,8 @@ VERBS = {
     "jobs": "list, show, wait for, read and stop background jobs",
     "artifacts": "list, show, search and prune kept outputs",
     "log": "show the audit log",
+    "minimize": "shorten an output as a model would see it",
+    "filters": "list, test and explain the filters of the minimiser",
     "rpc": "serve the tools to a program, as JSON lines on stdin and stdout",
     "doctor": "say what this machine can promise",
     "mcp": "serve the tools to an MCP client",

@@ -73,7 +73,8 @@ def fold_runs(rows: list[Row]) -> None:
     set_forms(shown)
     for form, run in groupby(shown, lambda row: (row.form, row.is_evidence)):
         head, *others = run
-        if len(others) + 1 >= RUN and not head.is_evidence and _LETTERS.search(form[0]):
+        says_something = _LETTERS.search(form[0]) or all(row.raw == head.raw for row in others)
+        if len(others) + 1 >= RUN and not head.is_evidence and says_something:
             for row in others:
                 row.hidden = REPEATS
                 head.times += row.times
