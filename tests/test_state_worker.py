@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -57,5 +58,27 @@ def test_a_call_that_takes_too_long_ends_the_worker(worker: Worker) -> None:
 def test_a_worker_that_was_killed_is_told_of(worker: Worker) -> None:
     os.kill(worker.call(os.getpid), 9)
     with pytest.raises(StateDirectoryError, match="the process that looks at it is gone"):
+        worker.call(os.getpid)
+    wait_until_over(worker)
+
+
+class HandlerError(Exception):
+    """What a signal handler of the program raises."""
+
+
+def test_a_call_that_a_signal_handler_interrupts_leaves_no_answer_to_the_next(worker: Worker) -> None:
+    def interrupt(number: int, frame: object) -> None:
+        raise HandlerError
+
+    worker.call(os.getpid)
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(HandlerError):
+            worker.call_within(PATIENCE_SECONDS, time.sleep, 1)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    with pytest.raises(StateDirectoryError, match="a call on it was interrupted"):
         worker.call(os.getpid)
     wait_until_over(worker)

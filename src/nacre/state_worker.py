@@ -78,17 +78,7 @@ class Worker:
         try:
             if self._lost is not None:
                 raise StateDirectoryError(self._lost)
-            if not self._greeted:
-                self._receive(time.monotonic() + START_SECONDS)
-                self._greeted = True
-            end = time.monotonic() + seconds
-            self._sock.settimeout(seconds)
-            self._sock.sendall(_SIZE.pack(len(message)) + message)
-            succeeded, *answer = pickle.loads(self._receive(end))
-        except TimeoutError as error:
-            raise self._given_up(f"its file system did not answer within {seconds:g} s") from error
-        except (ConnectionError, EOFError) as error:
-            raise self._given_up("the process that looks at it is gone") from error
+            succeeded, *answer = pickle.loads(self._exchange(message, seconds))
         finally:
             self._lock.release()
         if succeeded:
@@ -99,6 +89,26 @@ class Worker:
         raised = kind.__new__(kind, *arguments)
         raised.__dict__.update(attributes)
         raise raised
+
+    def _exchange(self, message: bytes, seconds: float) -> bytes:
+        """Send a request and return the answer to it; after a failure the worker is of no use any more."""
+        try:
+            if not self._greeted:
+                self._receive(time.monotonic() + START_SECONDS)
+                self._greeted = True
+            end = time.monotonic() + seconds
+            self._sock.settimeout(seconds)
+            self._sock.sendall(_SIZE.pack(len(message)) + message)
+            return self._receive(end)
+        except TimeoutError as error:
+            raise self._given_up(f"its file system did not answer within {seconds:g} s") from error
+        except (ConnectionError, EOFError) as error:
+            raise self._given_up("the process that looks at it is gone") from error
+        except BaseException:
+            # A signal handler of the program: the next call would take this call's answer for its own.
+            self._given_up("a call on it was interrupted")
+            self._retry_at = 0.0
+            raise
 
     @property
     def is_over(self) -> bool:
