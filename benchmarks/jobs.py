@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 
-from nacre.artifacts.excerpt import LIMIT_BYTES, read_tail, read_window, search
+from nacre.artifacts.excerpt import read_tail, read_window, search
 from nacre.backends.spare_shells import spares
 from nacre.engine.background import SETTLE_SECONDS
 from nacre.jobs.job import Job
@@ -25,7 +25,7 @@ from nacre.jobs.output_file import JobFile
 from nacre.jobs.polling import Scans, poll
 from nacre.jobs.table import JobTable
 from nacre.regex.automaton import Regex
-from nacre.settings import Settings
+from nacre.settings import INLINE_BYTES, Settings
 from nacre.tool import Tool
 from nacre.until import Until
 from nacre.warden import children, record
@@ -93,18 +93,18 @@ def write_output(job: Job, size: int) -> float:
 
 def window(job: Job, offset: int) -> None:
     with JobFile.open(job) as file:
-        read_window(file, offset, LIMIT_BYTES, growing=True)
+        read_window(file, offset, INLINE_BYTES, growing=True)
 
 
 def tail(job: Job) -> None:
     with JobFile.open(job) as file:
-        read_tail(file, 20, LIMIT_BYTES, growing=True)
+        read_tail(file, 20, INLINE_BYTES, growing=True)
 
 
 async def grep(job: Job, source: str) -> float:
     with JobFile.open(job) as file:
         began = time.perf_counter()
-        found = await search(file, Regex(source), 0, LIMIT_BYTES, seconds=600)
+        found = await search(file, Regex(source), 0, INLINE_BYTES, seconds=600)
         return (found.next_offset - found.skipped_bytes) / (time.perf_counter() - began) / 1e6
 
 

@@ -129,7 +129,9 @@ def test_logs_are_the_output_file_byte_for_byte(nacre: Nacre, jobs: Jobs) -> Non
     nacre("jobs", "wait", "bg_1")
     text = "out\nerr\n\n\n[background process completed]\n"
     assert nacre("jobs", "logs", "bg_1") == Finished(0, text, "")
-    assert nacre("jobs", "logs", "--tail", "12", "bg_1") == Finished(0, text[-12:], "")
+    assert nacre("jobs", "logs", "--tail", "2", "bg_1") == Finished(0, "\n[background process completed]\n", "")
+    assert nacre("jobs", "logs", "--lines", "2:2", "bg_1") == Finished(0, "err\n", "")
+    assert nacre("jobs", "logs", "--offset", "4", "--limit", "3", "bg_1") == Finished(0, "err", "")
     assert Path(job["outputFile"]).read_text(encoding="utf-8") == text
 
 
@@ -137,7 +139,13 @@ def test_logs_as_json_are_one_object(nacre: Nacre, jobs: Jobs) -> None:
     jobs.start("printf 'a\\377'")
     nacre("jobs", "wait", "bg_1")
     done = nacre("jobs", "logs", "--json", "bg_1")
-    assert json.loads(done.out) == {"id": "bg_1", "text": "a�\n\n[background process completed]\n"}
+    assert json.loads(done.out) == {
+        "id": "bg_1",
+        "offset": 0,
+        "nextOffset": 35,
+        "skippedBytes": 0,
+        "text": "a�\n\n[background process completed]\n",
+    }
 
 
 def test_stop_ends_the_job_and_everything_it_started(nacre: Nacre, jobs: Jobs, fifo: Path) -> None:

@@ -290,4 +290,4 @@ async def test_states_of_a_progress_bar_that_are_not_shown_are_counted_and_kept(
     assert timeless(reply.text) == layout("99%", bracket=f"[2 earlier states of redrawn lines left out. {full(1)}]")
     assert reply.details["meta"] == {"redraws": 2}
     kept = await Tool("read").call({"id": 1, "grep": "50%"})
-    assert kept.text.startswith("3:50%\n")
+    assert kept.text.startswith("1:50%\n")

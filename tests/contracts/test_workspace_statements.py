@@ -159,7 +159,8 @@ ROWS = [
         settings=plain(keep="tail"),
         text=layout(
             "\n".join(map(str, range(11468, 20001))),
-            bracket=f"[Showing lines 11468-20000 of 20000 (50.0KB limit); 11467 lines, 56.3KB left out. {full(1)}]",
+            bracket="[Showing lines 11468-20000 of 20000 (50.0KB limit); 11467 lines, 56.3KB left out. "
+            f"{full(1, 1, 11467)}]",
         ),
         details={
             "timeoutSeconds": 300,

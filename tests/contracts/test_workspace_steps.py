@@ -100,7 +100,7 @@ STEPS = [
         number=30,
         words="explicit `head`/`tail` args override extracted values",
         arguments={"command": "seq 9 | tail -n 5", "tail": 1},
-        text=layout("9", bracket=f"[Showing lines 9-9 of 9; 8 lines, 16B left out. {full(1)}]"),
+        text=layout("9", bracket=f"[Showing lines 9-9 of 9; 8 lines, 16B left out. {full(1, 1, 8)}]"),
         details=KEPT | {"meta": {"truncation": cut("tail", "lines", (9, 9), lines=9, size=18, output=2)}},
     ),
     Step(
@@ -110,7 +110,7 @@ STEPS = [
         text=layout(
             "5\n6",
             "all that `| tail -n 5` selected from is artifact://2",
-            bracket=f"[Showing lines 1-2 of 5; 3 lines, 6B left out. {full(1)}]",
+            bracket=f"[Showing lines 1-2 of 5; 3 lines, 6B left out. {full(1, 3, 5)}]",
         ),
         details=KEPT | {"meta": {"truncation": cut("head", "lines", (1, 2), lines=5, size=10, output=4, nextOffset=3)}},
     ),
@@ -309,7 +309,7 @@ async def test_truncation_of_the_middle_tells_both_ranges(bench: Workbench) -> N
     assert timeless(reply.text) == layout(
         "\n".join([*lines[: first[1]], f"[… {left_out} omitted …]", *lines[last[0] - 1 :]]),
         bracket=f"[Showing lines 1-{first[1]} and {last[0]}-20000 of 20000 (50.0KB limit); {left_out} left out. "
-        f"{full(1)}]",
+        f"{full(1, 4318, 14880)}]",
     )
 
 

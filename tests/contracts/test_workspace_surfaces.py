@@ -45,7 +45,7 @@ DRAWN = [
         number=221,
         words="warning line includes truncation reason and `artifact://<id>` when truncated",
         arguments={"command": "seq 30", "tail": 2},
-        ends=f"[Showing lines 29-30 of 30; 28 lines, 75B left out. {full(1)}]",
+        ends=f"[Showing lines 29-30 of 30; 28 lines, 75B left out. {full(1, 1, 28)}]",
         details={
             "timeoutSeconds": 300,
             "artifactId": "1",

@@ -82,9 +82,11 @@ def details(reply: Reply) -> Mapping[str, Any]:
     return {name: value for name, value in reply.details.items() if name not in VARYING}
 
 
-def full(artifact_id: int | str) -> str:
+def full(artifact_id: int | str, first: int | None = None, last: int | None = None) -> str:
     uri = f"artifact://{artifact_id}"
-    return f"Full output: {uri} (read tool, or `cat {uri}`; offset, tail and grep work without running it again)"
+    if first is None:
+        return f"Full output: {uri} (read tool: lines, tail, grep; or `cat {uri}`)"
+    return f'Full output: {uri} (read tool: lines "{first}:{last}", tail, grep; or `sed -n {first},{last}p {uri}`)'
 
 
 async def until(condition: Callable[[], Any], what: str) -> Any:

@@ -63,7 +63,7 @@ async def test_what_a_redrawn_line_leaves_out_is_counted_and_found(home: Path) -
     told = ("2 earlier states of redrawn lines left out; grep finds them",)
     assert (window.text, window.notices) == ("start\n99% of it\nend\n", told)
     assert (tail.text, tail.notices) == ("start\n99% of it\nend\n", told)
-    assert found.found == (Found(data.index(b"50%"), "50% of it"),)
+    assert found.found == (Found(data.index(b"50%"), "50% of it", 2),)
 
 
 def test_a_window_begins_at_its_offset_and_ends_between_lines(home: Path) -> None:
@@ -200,14 +200,14 @@ def test_the_tail_is_the_last_lines_and_says_where_earlier_ones_are(home: Path) 
         )
 
 
-async def test_matching_lines_come_with_their_offsets(home: Path) -> None:
+async def test_matching_lines_come_with_their_offsets_and_numbers(home: Path) -> None:
     data = "one\nerror: zwölf\n\x1b[31merror\x1b[0m: red\n50%\r99% error\rdone\nlast error".encode()
     with JobFile.open(kept(home, data)) as file:
         found = await search(file, Regex("error"), 0, 1000)
     offsets = [data.index(b"error: zw"), data.index(b"\x1b[31m"), data.index(b"99%"), data.index(b"last")]
     texts = ["error: zwölf", "error: red", "99% error", "last error"]
     assert found == Matches(
-        found=tuple(map(Found, offsets, texts)), offset=0, next_offset=len(data), total_bytes=len(data)
+        found=tuple(map(Found, offsets, texts, [2, 3, 4, 5])), offset=0, next_offset=len(data), total_bytes=len(data)
     )
 
 

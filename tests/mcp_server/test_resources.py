@@ -26,7 +26,7 @@ async def check_the_pages_of_a_linked_output_are_all_of_it(client: Client, tmp_p
     assert "".join(pages) == "".join(f"{number}\n" for number in range(1, 20001))
     assert len(pages) == 3
     assert [(one.uri, one.size) for one in listed] == [(link.uri, 108_894)]
-    assert templates == ["artifact://{id}{?offset,limit}", "job://{id}{?offset,limit}"]
+    assert templates == [f"{kind}://{{id}}{{?lines,tail,offset,limit}}" for kind in ("artifact", "job")]
 
 
 async def test_a_job_is_read_with_its_status_and_its_output(connect_http: Connect, tmp_path: Path) -> None:
@@ -45,6 +45,17 @@ async def test_a_job_is_read_with_its_status_and_its_output(connect_http: Connec
     assert not polled.is_error
 
 
+async def test_lines_and_last_lines_are_read_as_by_the_tools(connect_http: Connect) -> None:
+    async with connect_http() as client:
+        await client.call_tool("bash", {"command": "seq 1 20000"})
+        (lines,) = (await client.read_resource("artifact://1?lines=300:302")).contents
+        (tail,) = (await client.read_resource("artifact://1?tail=2")).contents
+        (cut,) = (await client.read_resource("artifact://1?lines=1:&limit=300")).contents
+    assert (lines.text, lines.meta["lines"]) == ("300\n301\n302\n", [300, 302])
+    assert tail.text == "19999\n20000\n"
+    assert cut.meta["nextLine"] == len(cut.text.splitlines()) + 1
+
+
 ELSEWHERE = [
     "artifact://../../../etc/passwd",
     f"artifact://{quote('../../etc/passwd', safe='')}",
@@ -54,6 +65,8 @@ ELSEWHERE = [
     f"artifact://{'9' * 5000}",
     "artifact://1?offset=-1",
     "artifact://1?limit=0",
+    "artifact://1?lines=a:b",
+    "artifact://1?lines=1:2&tail=3",
     "artifact://1?path=/etc/passwd",
     f"artifact://1?offset={'9' * 30}",
     "job://../artifacts",

@@ -1,4 +1,4 @@
-"""Windows on a kept output, as text for a model: by offset, by last lines, by expression. None reads from the start.
+"""Windows on a kept output, as text for a model: by offset, by lines, by last lines, by expression.
 
 Offsets count the bytes of the output. Windows that follow each other by `next_offset` show every byte once: a window
 ends between lines where it can, never within a character or an escape sequence. What is shown is what a person would
@@ -12,18 +12,15 @@ import asyncio
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from nacre.artifacts.stored import BLOCK_BYTES, Stored
+from nacre.artifacts.stored import BLOCK_BYTES, LineCounter, Piece, Stored
 from nacre.output.decode import decode, fit_head, fit_tail, trim_head, trim_tail
 from nacre.output.escapes import is_plain, strip
 from nacre.output.lines import Settled, settle
-from nacre.output.sizes import EXCERPT_BYTES
 from nacre.regex.automaton import Regex, WorkBudget
 from nacre.wording import counted, were
 
-# What one answer may hold.
-LIMIT_BYTES = EXCERPT_BYTES
 # Room for one character and the escape sequences before it, however little was asked for.
 LEAST_READ_BYTES = 256
 # A matching line is shown up to this length, around the match.
@@ -60,6 +57,10 @@ class Excerpt(Part):
     """A window on an output."""
 
     text: str
+    lines: tuple[int, int] | None = None
+    """The numbers of its first and last line, where it was read by lines."""
+    next_line: int | None = None
+    """The first line wanted that did not fit, where one did not and this ends with a whole line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,8 @@ class Found:
 
     offset: int
     text: str
+    line: int = 1
+    """Its number, from 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +80,72 @@ class Matches(Part):
     found: tuple[Found, ...]
 
 
-def read_window(stored: Stored, offset: int, limit: int, *, growing: bool = False) -> Excerpt:
-    """Return text of at most `limit` bytes from `offset` on; of an output that still grows, whole characters only."""
-    piece = stored.read(offset, max(limit, LEAST_READ_BYTES))
+async def read_lines(stored: Stored, first: int, last: int | None, limit: int, *, growing: bool = False) -> Excerpt:
+    """Return the lines from `first` to `last` (None is the end), as many as fit in `limit` bytes of text."""
+    start, found = await _start_of_line(stored, first)
+    if found < first or start >= stored.end:
+        there = counted(found - (start >= stored.end and found > 0), "line")
+        notices = (f"line {first} is beyond the end; there are {there}",)
+        return Excerpt(text="", offset=stored.end, next_offset=stored.end, total_bytes=stored.end, notices=notices)
+    size = max(limit, LEAST_READ_BYTES)
+    if last is not None:
+        size = _behind_newlines(stored.read(start, size).data, max(0, last - first + 1))
+    if not size:
+        return Excerpt(text="", offset=start, next_offset=start, total_bytes=stored.end)
+    excerpt = read_window(stored, start, limit, most=size, growing=growing)
+    data = stored.read(excerpt.offset, excerpt.next_offset - excerpt.offset).data
+    ends_whole = data.endswith(b"\n") or not excerpt.more
+    shown = first + data.count(b"\n") - (data.endswith(b"\n"))
+    more = excerpt.more and (last is None or shown < last)
+    return replace(excerpt, lines=(first, shown), next_line=shown + 1 if more and ends_whole else None)
+
+
+async def _start_of_line(stored: Stored, wanted: int) -> tuple[int, int]:
+    """Return where a line begins and its number; the end and the number of the line there if there are fewer."""
+    counter = LineCounter()
+    for piece in stored.blocks():
+        counter.pass_gap(piece)
+        ends = wanted - counter.number
+        if ends <= 0:
+            return piece.offset, counter.number
+        if piece.data.count(b"\n") >= ends:
+            start = _behind_newlines(piece.data, ends)
+            return piece.offset + start, wanted
+        counter.feed(piece)
+        await asyncio.sleep(0)
+    return stored.end, counter.number
+
+
+async def _line_at(stored: Stored, offset: int) -> LineCounter:
+    """Return a counter that has counted the lines before an offset."""
+    counter = LineCounter()
+    for piece in stored.blocks():
+        if piece.offset >= offset:
+            break
+        counter.feed(replace(piece, data=piece.data[: offset - piece.offset]))
+        await asyncio.sleep(0)
+    return counter
+
+
+def _behind_newlines(data: bytes, count: int) -> int:
+    """Return the position behind so many newlines, or the end."""
+    at = 0
+    for _ in range(count):
+        found = data.find(b"\n", at)
+        if found < 0:
+            return len(data)
+        at = found + 1
+    return at
+
+
+def read_window(stored: Stored, offset: int, limit: int, *, most: int | None = None, growing: bool = False) -> Excerpt:
+    """Return text of at most `limit` bytes from `offset` on; of an output that still grows, whole characters only.
+
+    Args:
+        most: read no more bytes than this.
+    """
+    size = max(limit, LEAST_READ_BYTES)
+    piece = stored.read(offset, size if most is None else min(size, most))
     total = stored.end
     if not piece.data:
         notices = (beyond_end(offset, total),) if offset > total else ()
@@ -136,7 +202,7 @@ async def search(stored: Stored, regex: Regex, offset: int, limit: int, *, secon
     Raises:
         RegexWorkError: the expression takes too much work on this output.
     """
-    work = Search(stored, regex, offset, WorkBudget())
+    work = Search(stored, regex, offset, WorkBudget(), await _line_at(stored, offset))
     found: list[Found] = []
     room, end = limit, time.monotonic() + seconds
     while not work.done and room > 0 and time.monotonic() < end:
@@ -167,6 +233,7 @@ class Search:
     position: int
     """The first byte that was not searched."""
     budget: WorkBudget
+    lines: LineCounter
     skipped_bytes: int = 0
     cut_lines: int = 0
     done: bool = field(default=False)
@@ -185,12 +252,17 @@ class Search:
             data = data[:lines] if lines else _whole(data) or data
         self.position = piece.offset + len(data)
         self.budget.earn(len(data))
+        self.lines.pass_gap(piece)
+        number, counted_to = self.lines.number, 0
+        self.lines.feed(Piece(piece.offset, data))
         for one in _matching(self.regex, data, self.budget):
+            number += data.count(b"\n", counted_to, one.offset)
+            counted_to = one.offset
             size = len(one.text.encode()) + 16
             if size > room and found:
                 self.position = piece.offset + one.offset
                 return 0
-            found.append(Found(piece.offset + one.offset, one.text))
+            found.append(Found(piece.offset + one.offset, one.text, number))
             room -= size
         return room
 

@@ -59,6 +59,38 @@ class Line:
     """What the cap on a line left out."""
 
 
+class LineCounter:
+    """Numbers the lines of bytes that come piece by piece: stored lines, and dropped bytes end a line."""
+
+    def __init__(self) -> None:
+        self.number = 1
+        """Of the line that the next byte belongs to."""
+        self._begun = False
+
+    def feed(self, piece: Piece) -> None:
+        self.pass_gap(piece)
+        if piece.data:
+            self.number += piece.data.count(b"\n")
+            self._begun = not piece.data.endswith(b"\n")
+
+    def pass_gap(self, piece: Piece) -> None:
+        """Count the line that the bytes dropped before this piece have ended."""
+        if piece.skipped_bytes and self._begun:
+            self.number += 1
+            self._begun = False
+
+
+def line_range(text: str) -> tuple[int, int | None] | None:
+    """Return the first and last line of `10:20`, `10:`, `:20` or `10`, counted from 1; None for another text."""
+    first, colon, last = text.partition(":")
+    numbers = [part for part in (first, last) if part]
+    # No file has lines whose numbers have more digits.
+    if not numbers or not all(part.isascii() and part.isdigit() and len(part) < 19 for part in numbers):
+        return None
+    start = max(1, int(first or 1))
+    return start, int(last) if last else None if colon else start
+
+
 @dataclass(frozen=True, slots=True)
 class Gap:
     """Bytes of the output that were not looked at."""

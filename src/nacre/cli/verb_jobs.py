@@ -6,26 +6,24 @@ import argparse
 import json
 import os
 import select
-import sys
 import time
 from typing import Any
 
 from nacre import config
 from nacre.cli.frame import complain, say
+from nacre.cli.output_range import add_range, print_range, range_facts
 from nacre.cli.parser import subcommand
 from nacre.jobs.job import Job
 from nacre.jobs.liveness import RunnerLock
 from nacre.jobs.output_file import JobFile
 from nacre.jobs.ownership import others_line, split
 from nacre.jobs.table import JobTable
-from nacre.output.decode import decode
 from nacre.warden import path_lookup
-from nacre.wording import were
 
 EPILOG = """\
 examples:
   nacre jobs list --all
-  nacre jobs wait bg_1 --timeout 60 && nacre jobs logs bg_1
+  nacre jobs wait bg_1 --timeout 60 && nacre jobs logs bg_1 --tail 20
   nacre jobs stop bg_1
 """
 
@@ -47,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if verb == "wait":
             sub.add_argument("--timeout", type=float, metavar="S", help="give up after this many seconds (exit 124)")
         if verb == "logs":
-            sub.add_argument("--tail", type=int, metavar="BYTES", help="only the last bytes")
+            add_range(sub)
 
 
 def main(namespace: argparse.Namespace) -> int:
@@ -61,7 +59,7 @@ def main(namespace: argparse.Namespace) -> int:
         case "wait":
             return _wait(table, namespace.id, timeout=namespace.timeout, as_json=namespace.json)
         case "logs":
-            return _logs(table.get(namespace.id), tail=namespace.tail, as_json=namespace.json)
+            return _logs(table.get(namespace.id), namespace)
         case _:
             return _stop(table, namespace.id, as_json=namespace.json)
 
@@ -166,18 +164,14 @@ def _wait_for_orphan(job: Job, timeout: float | None) -> bool:
         os.close(handle)
 
 
-def _logs(job: Job, *, tail: int | None, as_json: bool) -> int:
+def _logs(job: Job, namespace: argparse.Namespace) -> int:
     with JobFile.open(job) as file:
         for notice in file.notices:
             complain(f"{job.id}: {notice}")
-        pieces = file.blocks(0 if tail is None else max(0, file.end - tail))
-        if as_json:
-            print(json.dumps({"id": job.id, "text": decode(b"".join(piece.data for piece in pieces))}))
-            return 0
-        for piece in pieces:
-            if piece.skipped_bytes:
-                complain(f"{were(piece.skipped_bytes, 'byte')} dropped here")
-            sys.stdout.buffer.write(piece.data)
+        if namespace.json:
+            print(json.dumps({"id": job.id, **range_facts(file, namespace)}))
+        else:
+            print_range(file, namespace)
     return 0
 
 

@@ -82,12 +82,19 @@ def _output_notice(output: Output) -> str | None:
         parts.append(f"{counted(output.redraws, 'earlier state')} of redrawn lines left out")
     if output.artifact is not None:
         uri = f"artifact://{output.artifact.id}"
-        parts.append(
-            f"Full output: {uri} (read tool, or `cat {uri}`; offset, tail and grep work without running it again)"
-        )
+        parts.append(f"Full output: {uri} ({_how_to_read(uri, cut, output.total_lines)})")
         if output.artifact.dropped_bytes:
             parts.append(f"{human_size(output.artifact.dropped_bytes)} of its middle were over the cap and are gone")
     return ". ".join(parts) if parts else None
+
+
+def _how_to_read(uri: str, cut: Truncation | None, total: int) -> str:
+    """Say how the lines that are left out are read, with the read tool or without it."""
+    first = 1 if cut is None else cut.skipped_lines + cut.head_lines + 1
+    last = total if cut is None else total - cut.tail_lines
+    if cut is None or cut.skipped_lines or first > last:
+        return f"read tool: lines, tail, grep; or `cat {uri}`"
+    return f'read tool: lines "{first}:{last}", tail, grep; or `sed -n {first},{last}p {uri}`'
 
 
 def _head_range(cut: Truncation) -> tuple[int, int]:

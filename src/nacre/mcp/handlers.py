@@ -117,7 +117,7 @@ class Handlers:
     async def _read_resource(self, call: ServerCall, channel: CallChannel) -> Mapping[str, Any]:
         uri = call.params["uri"]
         with _translated(uri):
-            return resources.read(self._engine, uri)
+            return await resources.read(self._engine, uri)
 
     async def _subscribe(self, call: ServerCall, channel: CallChannel) -> Mapping[str, Any]:
         self.notices.watch(call.params["uri"], channel)

@@ -7,11 +7,12 @@ it cannot reach other files.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
-from nacre.artifacts.excerpt import LIMIT_BYTES, Excerpt, read_tail, read_window
+from nacre.artifacts.excerpt import Excerpt, read_lines, read_tail, read_window
+from nacre.artifacts.stored import Stored, line_range
 from nacre.engine.engine import Engine
 from nacre.errors import InvalidRequestError
 from nacre.jobs.job import Job
@@ -26,17 +27,19 @@ TEXT, FACTS = "text/plain", "application/json"
 
 TEMPLATES = [
     {
-        "uriTemplate": f"{ARTIFACT}{{id}}{{?offset,limit}}",
+        "uriTemplate": f"{ARTIFACT}{{id}}{{?lines,tail,offset,limit}}",
         "name": "artifact",
         "title": "Kept output",
-        "description": "The full output of a command, from a byte offset on; _meta.nextOffset says where to read on",
+        "description": "The full output of a command: from a byte offset on (_meta.nextOffset says where to read on), "
+        "the lines A:B, or the last lines (tail)",
         "mimeType": TEXT,
     },
     {
-        "uriTemplate": f"{JOB}{{id}}{{?offset,limit}}",
+        "uriTemplate": f"{JOB}{{id}}{{?lines,tail,offset,limit}}",
         "name": "job",
         "title": "Background job",
-        "description": "How a job stands, and its newest output, or its output from a byte offset on",
+        "description": "How a job stands, and its newest output, or its output from a byte offset on, the lines A:B, "
+        "or the last lines (tail)",
         "mimeType": TEXT,
     },
 ]
@@ -69,7 +72,7 @@ def _job_entry(job: Any) -> dict[str, Any]:
     return {"uri": f"{JOB}{job.id}", "name": f"job {job.id}", "description": headline(job), "mimeType": TEXT}
 
 
-def read(engine: Engine, uri: str) -> dict[str, Any]:
+async def read(engine: Engine, uri: str) -> dict[str, Any]:
     """Return the contents at an address.
 
     Raises:
@@ -80,9 +83,9 @@ def read(engine: Engine, uri: str) -> dict[str, Any]:
     rest, _, query = uri.partition("?")
     window = _window_of(query, uri)
     if rest.startswith(ARTIFACT):
-        return _contents(_read_artifact(engine, rest.removeprefix(ARTIFACT), uri, window))
+        return _contents(await _read_artifact(engine, rest.removeprefix(ARTIFACT), uri, window))
     if rest.startswith(JOB):
-        return _contents(*_read_job(engine, rest.removeprefix(JOB), uri, window))
+        return _contents(*await _read_job(engine, rest.removeprefix(JOB), uri, window))
     raise InvalidRequestError(f"{uri!r} is neither {ARTIFACT}ID nor {JOB}ID", field="uri")
 
 
@@ -90,41 +93,64 @@ def _contents(*contents: dict[str, Any]) -> dict[str, Any]:
     return {"contents": list(contents)}
 
 
-def _window_of(query: str, uri: str) -> Mapping[str, int]:
-    """Return the offset and limit that the query gives."""
-    found: dict[str, int] = {}
+class _Window(NamedTuple):
+    """The part of an output that an address names."""
+
+    offset: int | None = None
+    limit: int | None = None
+    tail: int | None = None
+    lines: tuple[int, int | None] | None = None
+
+
+def _window_of(query: str, uri: str) -> _Window:
+    window = _Window()
     for name, value in parse_qsl(query, keep_blank_values=True):
+        if name == "lines" and (lines := line_range(value)) is not None:
+            window = window._replace(lines=lines)
+            continue
         # No file size has more digits.
-        if name not in ("offset", "limit") or not (value.isascii() and value.isdigit()) or len(value) > 19:
-            raise InvalidRequestError(f"{uri!r}: {name}={value!r} must be offset or limit, a number", field="uri")
-        found[name] = int(value)
-    if found.get("limit") == 0:
+        if name not in ("offset", "limit", "tail") or not (value.isascii() and value.isdigit()) or len(value) > 19:
+            raise InvalidRequestError(
+                f"{uri!r}: {name}={value!r} must be offset, limit or tail, a number, or lines, such as 100:150",
+                field="uri",
+            )
+        number = int(value)
+        window = {
+            "offset": window._replace(offset=number),
+            "limit": window._replace(limit=number),
+            "tail": window._replace(tail=number),
+        }[name]
+    if window.limit == 0:
         raise InvalidRequestError(f"{uri!r}: limit must be at least 1", field="uri")
-    return found
+    if sum(place is not None for place in (window.offset, window.tail, window.lines)) > 1:
+        raise InvalidRequestError(f"{uri!r}: give one of offset, tail and lines", field="uri")
+    return window
 
 
-def _read_artifact(engine: Engine, number: str, uri: str, window: Mapping[str, int]) -> dict[str, Any]:
+async def _read_artifact(engine: Engine, number: str, uri: str, window: _Window) -> dict[str, Any]:
     if not (number.isascii() and number.isdigit()) or len(number) > 19:
         raise InvalidRequestError(f"{uri!r}: an artifact's id is a number", field="uri")
     with engine.artifacts.open(int(number)) as artifact:
         growing = artifact.entry.state == "writing"
-        return _text(uri, read_window(artifact, window.get("offset", 0), _limit(window), growing=growing), growing)
+        return _text(uri, await _read_part(engine, artifact, window, growing=growing, plainly_end=False), growing)
 
 
-def _read_job(engine: Engine, job_id: str, uri: str, window: Mapping[str, int]) -> list[dict[str, Any]]:
+async def _read_job(engine: Engine, job_id: str, uri: str, window: _Window) -> list[dict[str, Any]]:
     job = engine.jobs.get(job_id)
     with JobFile.open(job) as file:
-        if "offset" in window:
-            excerpt = read_window(file, window["offset"], _limit(window), growing=job.running)
-        else:
-            excerpt = read_tail(file, None, _limit(window), growing=job.running)
-        text = _text(uri, excerpt, job.running)
+        text = _text(uri, await _read_part(engine, file, window, growing=job.running, plainly_end=True), job.running)
         text["_meta"]["notices"] += file.notices
     return [{"uri": f"{JOB}{job.id}", "mimeType": FACTS, "text": json.dumps(details_of(job))}, text]
 
 
-def _limit(window: Mapping[str, int]) -> int:
-    return min(window.get("limit", LIMIT_BYTES), LIMIT_BYTES)
+async def _read_part(engine: Engine, stored: Stored, window: _Window, *, growing: bool, plainly_end: bool) -> Excerpt:
+    most = engine.settings.output.inline_bytes
+    limit = most if window.limit is None else min(window.limit, most)
+    if window.lines is not None:
+        return await read_lines(stored, *window.lines, limit, growing=growing)
+    if window.tail is not None or (plainly_end and window.offset is None):
+        return read_tail(stored, window.tail, limit, growing=growing)
+    return read_window(stored, window.offset or 0, limit, growing=growing)
 
 
 def _text(uri: str, excerpt: Excerpt, growing: bool) -> dict[str, Any]:
@@ -135,4 +161,8 @@ def _text(uri: str, excerpt: Excerpt, growing: bool) -> dict[str, Any]:
     }
     if excerpt.more or growing:
         meta["nextOffset"] = excerpt.next_offset
+    if excerpt.lines is not None:
+        meta["lines"] = list(excerpt.lines)
+    if excerpt.next_line is not None:
+        meta["nextLine"] = excerpt.next_line
     return {"uri": uri, "mimeType": TEXT, "text": excerpt.text, "_meta": meta}

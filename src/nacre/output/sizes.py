@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-# Of kept output in one answer.
-EXCERPT_BYTES = 50 * 1024
-
 
 def human_size(size: float) -> str:
     """512B, 1.5KB, 128.0KB, 2.0GB (steps of 1024)."""

@@ -17,7 +17,7 @@ from nacre.jobs.table import JobTable
 from nacre.tool import Tool
 
 ONE_VERB = "give exactly one of list, poll, cancel, read, write per call"
-KNOWN = "known fields: list, all, poll, until, wait, cancel, read, offset, limit, tail, grep, write, text"
+KNOWN = "known fields: list, all, poll, until, wait, cancel, read, lines, tail, grep, offset, limit, write, text"
 EVENTS = "regex, port, file, quiet"
 UNFINISHED = "unterminated character set at position 0"
 
@@ -282,5 +282,20 @@ def test_the_schema_has_no_top_level_choice_and_names_every_field(tool: Tool) ->
     assert schema["name"] == "job"
     assert set(schema["input_schema"]) == {"type", "properties", "additionalProperties"}
     assert set(schema["input_schema"]["properties"]) == {
-        *("list", "all", "poll", "until", "wait", "cancel", "read", "offset", "limit", "tail", "grep", "write", "text")
+        *(
+            "list",
+            "all",
+            "poll",
+            "until",
+            "wait",
+            "cancel",
+            "read",
+            "lines",
+            "tail",
+            "grep",
+            "offset",
+            "limit",
+            "write",
+            "text",
+        )
     }

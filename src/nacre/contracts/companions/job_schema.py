@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nacre.contracts.companions.reading_schema import PROPERTIES
+from nacre.contracts.companions.reading_schema import properties
 from nacre.contracts.contract import SchemaContext
 from nacre.contracts.tool_schema import text_property, tool_schema, until_property
 
@@ -19,8 +19,8 @@ running. Exactly one of list, poll, cancel, read, write per call.
 - {"poll": ["bg_1"], "wait": 30}: waits until one of them ends, at most `wait` seconds; [] is all yours. With `until`
   it also returns when that has happened: {"regex": "ready"}, {"port": 3000}, {"file": "out.log"}, {"quiet": 5}.
   One poll with a long wait replaces many short ones. A finished job's result is in the answer, and not delivered again.
-- {"read": "bg_1"}: the newest output, of a running job too; or from `offset`, the last lines with `tail`, or lines that
-  match with `grep`.
+- {"read": "bg_1"}: the newest output, of a running job too; or `lines` "100:150", the last lines with `tail`, lines
+  that match with `grep`, or from byte `offset` on.
 - {"write": "bg_1", "text": "yes\\n"}: to the stdin of a job that was started with pty: true.
 - {"cancel": ["bg_1"]}: ends the job and everything it started."""
 
@@ -31,7 +31,8 @@ def schema(context: SchemaContext) -> dict[str, Any]:
     usual = min(DEFAULT_WAIT, most)
     ids = {"type": "array", "items": {"type": "string"}}
     reading = {
-        name: shape | {"description": f"with read: {shape['description']}"} for name, shape in PROPERTIES.items()
+        name: shape | {"description": f"with read: {shape['description']}"}
+        for name, shape in properties(context.inline_bytes).items()
     }
     return tool_schema(
         "job",

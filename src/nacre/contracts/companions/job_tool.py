@@ -183,13 +183,13 @@ async def _ended(engine: Engine, ids: list[str]) -> list[Job]:
 
 async def _read(engine: Engine, fields: Mapping[str, Any]) -> Reply:
     job = engine.jobs.get(_id_of(fields, "read"))
-    selector = decode_selector(fields)
+    selector = decode_selector(fields, engine.settings.output.inline_bytes)
     with JobFile.open(job) as file:
         reply = await read(
             file,
             selector,
             growing=job.running,
-            again=lambda offset: f"job {json.dumps({'read': job.id, 'offset': offset})}",
+            again=lambda place: f"job {json.dumps({'read': job.id, **place})}",
             plainly="end",
             notices=file.notices,
         )

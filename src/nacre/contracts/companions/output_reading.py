@@ -1,4 +1,4 @@
-"""Reads kept output for the `job` and `read` tools: by offset, by last lines, or by expression."""
+"""Reads kept output for the `job` and `read` tools: by offset, by lines, by last lines, or by expression."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from nacre.artifacts.excerpt import LIMIT_BYTES, Excerpt, Matches, read_tail, read_window, search
-from nacre.artifacts.stored import Stored
+from nacre.artifacts.excerpt import Excerpt, Matches, read_lines, read_tail, read_window, search
+from nacre.artifacts.stored import Stored, line_range
 from nacre.contracts.contract import Reply
 from nacre.contracts.fields import number_of
-from nacre.errors import InvalidRequestError
+from nacre.errors import InvalidRequestError, shown
 from nacre.output.sizes import human_size
 from nacre.regex.automaton import RegexWorkError, compiled
 from nacre.until import regex_problem
 from nacre.wording import counted
+
+Again = Callable[[Mapping[str, Any]], str]
+"""Spells the call that continues at a place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +25,8 @@ class Selector:
     """The part of an output that a call reads."""
 
     offset: int | None = None
-    limit: int = LIMIT_BYTES
+    limit: int
+    lines: tuple[int, int | None] | None = None
     tail: int | None = None
     grep: str | None = None
 
@@ -32,21 +36,36 @@ class Selector:
         return self.offset is None and self.tail is None and self.grep is None
 
 
-def decode_selector(fields: Mapping[str, Any]) -> Selector:
-    """Return the part that the model asks for; raises InvalidRequestError."""
+def decode_selector(fields: Mapping[str, Any], most: int) -> Selector:
+    """Return the part that the model asks for, at most so many bytes; raises InvalidRequestError."""
     grep = fields.get("grep")
     if grep is not None and (problem := regex_problem(grep)) is not None:
         raise InvalidRequestError(f"field 'grep' {problem}", field="grep")
     tail = number_of(fields, "tail", least=1)
     if tail is not None and (grep is not None or fields.get("offset") is not None):
         raise InvalidRequestError("field 'tail' cannot be combined with offset or grep; leave one out", field="tail")
+    lines = _lines_of(fields.get("lines"))
+    if lines is not None and (tail is not None or grep is not None or fields.get("offset") is not None):
+        raise InvalidRequestError("field 'lines' cannot be combined with tail, grep or offset", field="lines")
     limit = number_of(fields, "limit", least=1)
     return Selector(
         offset=number_of(fields, "offset", least=0),
-        limit=LIMIT_BYTES if limit is None else min(limit, LIMIT_BYTES),
+        limit=most if limit is None else min(limit, most),
+        lines=lines,
         tail=tail,
         grep=grep,
     )
+
+
+def _lines_of(value: object) -> tuple[int, int | None] | None:
+    if value is None:
+        return None
+    lines = line_range(str(value)) if isinstance(value, str | int) and not isinstance(value, bool) else None
+    if lines is None or (lines[1] is not None and lines[1] < lines[0]):
+        raise InvalidRequestError(
+            f"field 'lines' must be a range of lines such as \"100:150\", got {shown(value)}", field="lines"
+        )
+    return lines
 
 
 async def read(
@@ -54,17 +73,20 @@ async def read(
     selector: Selector,
     *,
     growing: bool,
-    again: Callable[[int], str],
+    again: Again,
     plainly: Literal["beginning", "end"],
     notices: tuple[str, ...] = (),
 ) -> Reply:
-    """Answer a call; `again` spells the call that continues at an offset, `plainly` is the place if none is given."""
+    """Answer a call; `again` spells the call that continues it, `plainly` is the place if none is given."""
     if selector.grep is not None:
         try:
             found = await search(stored, compiled(selector.grep), selector.offset or 0, selector.limit)
         except RegexWorkError as error:
             raise InvalidRequestError(f"field 'grep': {error}", field="grep") from error
         return _matches(found, growing=growing, again=again, notices=notices)
+    if selector.lines is not None:
+        excerpt = await read_lines(stored, *selector.lines, selector.limit, growing=growing)
+        return _line_excerpt(excerpt, selector.lines[1], growing=growing, again=again, notices=notices)
     if selector.tail is not None or (selector.is_plain and plainly == "end"):
         excerpt = read_tail(stored, selector.tail, selector.limit, growing=growing)
     else:
@@ -72,7 +94,7 @@ async def read(
     return _excerpt(excerpt, growing=growing, again=again, notices=notices)
 
 
-def _excerpt(excerpt: Excerpt, *, growing: bool, again: Callable[[int], str], notices: tuple[str, ...]) -> Reply:
+def _excerpt(excerpt: Excerpt, *, growing: bool, again: Again, notices: tuple[str, ...]) -> Reply:
     said = [*notices, *excerpt.notices]
     whole = excerpt.offset == 0 and not excerpt.more
     if not whole or growing:
@@ -85,20 +107,44 @@ def _excerpt(excerpt: Excerpt, *, growing: bool, again: Callable[[int], str], no
     )
 
 
-def _matches(found: Matches, *, growing: bool, again: Callable[[int], str], notices: tuple[str, ...]) -> Reply:
-    text = "\n".join(f"{one.offset}:{one.text}" for one in found.found) or "(no match)"
+def _line_excerpt(
+    excerpt: Excerpt, last: int | None, *, growing: bool, again: Again, notices: tuple[str, ...]
+) -> Reply:
+    said = [*notices, *excerpt.notices]
+    details = _details(excerpt, growing=growing, notices=tuple(said))
+    if excerpt.lines is not None:
+        first, until = excerpt.lines
+        details["lines"] = [first, until]
+        place = f"lines {first}-{until}, {_span('bytes', excerpt, growing=growing)}"
+        if excerpt.next_line is not None:
+            details["nextLine"] = excerpt.next_line
+            rest = f"{excerpt.next_line}:{last or ''}"
+            place += f"; go on with {again({'lines': rest})}"
+        elif excerpt.more and (last is None or until < last):
+            place += f"; go on with {again({'offset': excerpt.next_offset})}"
+        said.append(place)
+    text = excerpt.text.rstrip("\n") if excerpt.lines is not None else "(no such line)"
+    return Reply(text=_with(text, said), is_error=False, details=details)
+
+
+def _matches(found: Matches, *, growing: bool, again: Again, notices: tuple[str, ...]) -> Reply:
+    text = "\n".join(f"{one.line}:{one.text}" for one in found.found) or "(no match)"
     count = len(found.found)
-    said = [*notices, *found.notices, f"{counted(count, 'matching line')}, as offset:line"]
+    said = [*notices, *found.notices, f"{counted(count, 'matching line')}, as number:line"]
     said.append(_place("searched bytes", found, growing=growing, again=again))
     details = _details(found, growing=growing, notices=(*notices, *found.notices))
-    matches = [{"offset": one.offset, "text": one.text} for one in found.found]
+    matches = [{"line": one.line, "offset": one.offset, "text": one.text} for one in found.found]
     return Reply(text=_with(text, said), is_error=False, details=details | {"matches": matches})
 
 
-def _place(what: str, part: Excerpt | Matches, *, growing: bool, again: Callable[[int], str]) -> str:
+def _place(what: str, part: Excerpt | Matches, *, growing: bool, again: Again) -> str:
+    place = _span(what, part, growing=growing)
+    return f"{place}; go on with {again({'offset': part.next_offset})}" if part.more or growing else place
+
+
+def _span(what: str, part: Excerpt | Matches, *, growing: bool) -> str:
     so_far = " so far" if growing else ""
-    place = f"{what} {part.offset}-{part.next_offset} of {part.total_bytes}{so_far} ({human_size(part.total_bytes)})"
-    return f"{place}; go on with {again(part.next_offset)}" if part.more or growing else place
+    return f"{what} {part.offset}-{part.next_offset} of {part.total_bytes}{so_far} ({human_size(part.total_bytes)})"
 
 
 def _details(part: Excerpt | Matches, *, growing: bool, notices: tuple[str, ...]) -> dict[str, Any]:

@@ -33,7 +33,7 @@ class ReadTool(Companion):
             if value is not None
         }
         number = _artifact_of(fields)
-        selector = decode_selector(fields)
+        selector = decode_selector(fields, engine.settings.output.inline_bytes)
         with engine.artifacts.open(number) as artifact:
             growing = artifact.entry.state == "writing"
             uri = f"{SCHEME}{number}"
@@ -42,7 +42,7 @@ class ReadTool(Companion):
                 artifact,
                 selector,
                 growing=growing,
-                again=lambda offset: f"read {json.dumps({'uri': uri, 'offset': offset})}",
+                again=lambda place: f"read {json.dumps({'uri': uri, **place})}",
                 plainly="beginning",
                 notices=notices,
             )
