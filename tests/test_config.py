@@ -94,7 +94,8 @@ def test_later_sources_win_and_each_value_knows_its_own(environ: dict[str, str],
 def test_every_setting_has_a_variable_of_its_own() -> None:
     names = [key.partition(".")[2] for key in keys()]
     assert len(set(names)) == len(names)
-    assert config.variable_of("grace_seconds") == "NACRE_GRACE_SECONDS"
+    named = {field.name: config.variable_of(field) for field in dataclasses.fields(ExecutionSettings)}
+    assert named["grace_seconds"] == "NACRE_GRACE_SECONDS"
 
 
 @pytest.mark.parametrize(
@@ -299,6 +300,91 @@ def test_a_project_s_file_makes_answers_smaller_and_never_larger(tmp_path: Path)
         JobSettings(job_cap_bytes=10, job_head_bytes=10)
 
 
+# Rules of the guard, one by one.
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[policy.rules]\nno_force_push = 'ask'\nextended = 'deny'\n",
+        "[policy]\nrules.no_force_push = 'ask'\nrules.extended = 'deny'\n",
+        "[policy]\nrules = {no_force_push = 'ask', extended = 'deny'}\n",
+    ],
+)
+def test_a_rule_is_set_in_the_user_s_file(environ: dict[str, str], project: Path, text: str) -> None:
+    path = write_user(environ, text)
+    loaded = config.load(environ, cwd=str(project))
+    assert loaded.settings.policy.rules == (("no_force_push", "ask"), ("extended", "deny"))
+    assert Origin("policy.rules", {"no_force_push": "ask", "extended": "deny"}, str(path)) in loaded.origins
+
+
+def test_a_rule_of_the_variable_wins_over_that_of_the_file_and_leaves_the_others(
+    environ: dict[str, str], project: Path
+) -> None:
+    path = write_user(environ, "[policy.rules]\nno_force_push = 'ask'\nextended = 'deny'\n")
+    environ["NACRE_POLICY_RULES"] = "no_force_push=allow, no_blind_git_add = deny,"
+    loaded = config.load(environ, cwd=str(project))
+    rules = {"no_force_push": "allow", "extended": "deny", "no_blind_git_add": "deny"}
+    assert dict(loaded.settings.policy.rules) == rules
+    assert Origin("policy.rules", rules, f"{path}, NACRE_POLICY_RULES") in loaded.origins
+
+
+KNOWN_RULES = (
+    '"no_dangerous_rm", "no_force_push", "no_blind_git_add", "no_hidden_script", "no_device_write", "no_fork_bomb", '
+    '"no_system_permissions", "extended", "unchecked"'
+)
+DECISIONS = '"allow", "ask", "deny"'
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("no_rm=deny", f"NACRE_POLICY_RULES: no_rm is unknown; known: {KNOWN_RULES}"),
+        ("no_force_push=off", f'NACRE_POLICY_RULES: no_force_push is "off"; accepted: {DECISIONS}'),
+        (
+            "no_force_push",
+            'NACRE_POLICY_RULES is "no_force_push"; accepted: a table; its names: '
+            f"{KNOWN_RULES}; its values: {DECISIONS}",
+        ),
+    ],
+)
+def test_a_wrong_rule_in_the_variable_names_the_known_ones(
+    environ: dict[str, str], project: Path, text: str, problem: str
+) -> None:
+    environ["NACRE_POLICY_RULES"] = text
+    assert str(refusal(environ, project)) == problem
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[policy.rules]\nno_rm = 'deny'\n", f":2: policy.rules.no_rm is unknown; known: {KNOWN_RULES}"),
+        ("[policy]\nrules.extended = 1\n", f":2: policy.rules.extended is 1; accepted: {DECISIONS}"),
+        ("[policy.rules]\nextended = ['deny']\n", f':2: policy.rules.extended is ["deny"]; accepted: {DECISIONS}'),
+        (
+            "[policy]\nrules = 'deny'\n",
+            f':2: policy.rules is "deny"; accepted: a table; its names: {KNOWN_RULES}; its values: {DECISIONS}',
+        ),
+    ],
+)
+def test_a_wrong_rule_in_the_file_names_the_line_and_the_known_ones(
+    environ: dict[str, str], project: Path, text: str, problem: str
+) -> None:
+    path = write_user(environ, text)
+    assert str(refusal(environ, project)) == f"{path}{problem}"
+
+
+def test_a_project_that_sets_a_rule_is_left_aside(environ: dict[str, str], project: Path) -> None:
+    path = write(project, "[execution]\ngrace_seconds = 1\n[policy.rules]\nno_force_push = 'allow'\n")
+    settings = config.load(environ, cwd=str(project)).settings
+    assert replace(settings, notices=()) == Settings()
+    assert settings.notices == (
+        f"the project's settings are left aside as a whole: {path}:4: policy.rules is "
+        '{"no_force_push": "allow"}, and loosens a protection, so a project\'s file cannot set it; '
+        "put it in your own nacre.toml or the environment",
+    )
+
+
 # A project's file is not trusted.
 
 
@@ -307,6 +393,7 @@ def test_the_protections_are_marked() -> None:
         "execution.containment",
         "policy.guard",
         "policy.guard_profile",
+        "policy.rules",
         "policy.rules_file",
         "environment.env_filter",
         "environment.env_profile",
@@ -326,7 +413,7 @@ def test_a_project_cannot_loosen_a_protection_and_its_user_can(
 ) -> None:
     section, _, name = key.partition(".")
     default = getattr(getattr(Settings(), section), name)
-    value = {str: repr(default), tuple: "[]"}.get(type(default), default)
+    value = {str: repr(default), tuple: "{}" if key == "policy.rules" else "[]"}.get(type(default), default)
     text = f"[{section}]\n{name} = {'~' if default is None else value}\n".replace("= ~", "= '~/rules'")
     path = write(project, f"[execution]\ngrace_seconds = 1\n{text}" if section != "execution" else text)
     settings = config.load(environ, cwd=str(project)).settings

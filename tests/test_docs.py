@@ -56,7 +56,7 @@ def test_every_setting_and_its_variable_is_in_the_reference() -> None:
         f"{section}.{config.name_of(field)}"
         for section, kind in config.sections().items()
         for field in dataclasses.fields(kind)
-        if f"| `{section}.{config.name_of(field)}`<br>`{config.variable_of(config.name_of(field))}` |" not in text
+        if f"| `{section}.{config.name_of(field)}`<br>`{config.variable_of(field)}` |" not in text
     ]
     assert missing == []
 

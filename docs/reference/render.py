@@ -106,9 +106,9 @@ def render_settings() -> str:
         ]
         for field in dataclasses.fields(kind):
             key = f"{section}.{config.name_of(field)}"
-            default = getattr(getattr(defaults, section), field.name)
+            default = config.plain_value(key, getattr(getattr(defaults, section), field.name))
             cells = [
-                f"`{key}`<br>`{config.variable_of(config.name_of(field))}`",
+                f"`{key}`<br>`{config.variable_of(field)}`",
                 "unset" if default is None else f"`{json.dumps(default)}`",
                 config.accepted(key),
                 field.metadata["doc"],

@@ -59,13 +59,18 @@ def load(environ: Mapping[str, str], *, cwd: str) -> Configuration:
         ConfigError: the user's file or a variable is wrong.
     """
     user, project = _candidates(environ, cwd)
-    base = {key: (field.default, "default") for key, field in _fields().items()}
+    base: _Found = {key: (field.default, "default") for key, field in _fields().items()}
     base |= _read(user, trusted=True)
     own = {
         key: (_parse(environ[variable], field, variable), variable)
         for key, field in _fields().items()
-        if (variable := variable_of(name_of(field))) in environ
+        if (variable := variable_of(field)) in environ
     }
+    for key, (value, variable) in own.items():
+        below, source = base[key]
+        if _entry_kinds(_fields()[key]) is not None and below:
+            # Each entry of a table is a setting of its own.
+            own[key] = tuple((dict(below) | dict(value)).items()), f"{source}, {variable}"
     values = base | own
     settings = _build(values)
     if project != user:
@@ -76,7 +81,7 @@ def load(environ: Mapping[str, str], *, cwd: str) -> Configuration:
         except ConfigError as error:
             values = base | own
             settings = replace(settings, notices=(_left_aside(project, error),))
-    origins = tuple(Origin(key, value, source) for key, (value, source) in sorted(values.items()))
+    origins = tuple(Origin(key, plain_value(key, value), source) for key, (value, source) in sorted(values.items()))
     return Configuration(settings, state_dir(environ), origins)
 
 
@@ -137,8 +142,10 @@ def _deleted_directory() -> str:
         return "(deleted directory)"
 
 
-def variable_of(name: str) -> str:
-    return f"NACRE_{name.upper()}"
+def variable_of(field: Field[Any]) -> str:
+    """Return the environment variable of a setting."""
+    variable: str | None = field.metadata["variable"]
+    return f"NACRE_{name_of(field).upper()}" if variable is None else variable
 
 
 def _candidates(environ: Mapping[str, str], cwd: str) -> tuple[str, str]:
@@ -210,7 +217,8 @@ def _read(path: str, *, trusted: bool) -> _Found:
             )
         for name, value in table.items():
             key = f"{section}.{name}"
-            place = _place(path, text, section, name)
+            inside = isinstance(value, dict) and value
+            place = _place(path, text, key, next(iter(value))) if inside else _place(path, text, section, name)
             if key not in known:
                 raise ConfigError(
                     f"{place}: unknown setting {key}, whose value is {shown(value)}{_nearest(key, known)}",
@@ -224,6 +232,10 @@ def _read(path: str, *, trusted: bool) -> _Found:
                     source=path,
                     key=key,
                 )
+            if isinstance(value, dict) and _entry_kinds(known[key]) is not None:
+                where = {entry: f"{_place(path, text, key, entry)}: {key}.{entry}" for entry in value}
+                found[key] = (_checked_table(value, known[key], where, source=path), path)
+                continue
             checked = _checked(value, known[key], f"{place}: {key}", source=path)
             most = known[key].metadata["project_most"]
             if not trusted and most is not None and checked > most:
@@ -262,7 +274,12 @@ def _nearest(key: str, known: Mapping[str, object]) -> str:
 def _parse(text: str, field: Field[Any], variable: str) -> Any:
     kinds = _alternatives(field)
     value: Any = text
-    if bool in kinds and text.lower() in ("1", "true", "yes", "on", "0", "false", "no", "off"):
+    if _entry_kinds(field) is not None:
+        pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
+        if all(equals for _, equals, _ in pairs):
+            table = {name.strip(): chosen.strip() for name, _, chosen in pairs}
+            return _checked_table(table, field, {name: f"{variable}: {name}" for name in table}, source=variable)
+    elif bool in kinds and text.lower() in ("1", "true", "yes", "on", "0", "false", "no", "off"):
         value = text.lower() in ("1", "true", "yes", "on")
     elif _NAMES in kinds:
         value = [name.strip() for name in text.split(",") if name.strip()]
@@ -277,6 +294,28 @@ def _parse(text: str, field: Field[Any], variable: str) -> Any:
 def _alternatives(field: Field[Any]) -> tuple[Any, ...]:
     kind = _type_of(field)
     return typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
+
+
+def _entry_kinds(field: Field[Any]) -> tuple[Any, Any] | None:
+    """Return the types of a table's names and values; None for a setting that is no table."""
+    pair = (typing.get_args(_type_of(field)) or (None,))[0]
+    return typing.get_args(pair) if typing.get_origin(pair) is tuple else None
+
+
+def plain_value(key: str, value: Any) -> Any:
+    """Return a value as JSON and TOML write it."""
+    return dict(value) if _entry_kinds(_fields()[key]) is not None else value
+
+
+def _checked_table(table: dict[str, Any], field: Field[Any], where: dict[str, str], *, source: str) -> Any:
+    names, values = _entry_kinds(field) or (str, str)
+    for name, value in table.items():
+        if name not in typing.get_args(names):
+            raise ConfigError(f"{where[name]} is unknown; known: {_spell((names,))}", source=source, key=name)
+        if value not in typing.get_args(values):
+            problem = f"{where[name]} is {shown(value)}; accepted: {_spell((values,))}"
+            raise ConfigError(problem, source=source, key=name)
+    return tuple(table.items())
 
 
 def _checked(value: Any, field: Field[Any], where: str, *, source: str) -> Any:
@@ -295,12 +334,18 @@ def _checked(value: Any, field: Field[Any], where: str, *, source: str) -> Any:
             return tuple(value)
         elif kind in (bool, str) and isinstance(value, kind):
             return value
-    raise ConfigError(f"{where} is {shown(value)}; accepted: {_spell(kinds)}", source=source, key=field.name)
+    raise ConfigError(f"{where} is {shown(value)}; accepted: {_accepted(field)}", source=source, key=field.name)
 
 
 def accepted(key: str) -> str:
     """Describe the values that a setting accepts."""
-    return _spell(_alternatives(_fields()[key]))
+    return _accepted(_fields()[key])
+
+
+def _accepted(field: Field[Any]) -> str:
+    if (kinds := _entry_kinds(field)) is not None:
+        return f"a table; its names: {_spell(kinds[:1])}; its values: {_spell(kinds[1:])}"
+    return _spell(_alternatives(field))
 
 
 def _spell(kinds: tuple[Any, ...]) -> str:

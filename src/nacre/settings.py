@@ -1,15 +1,31 @@
 """Every setting with its default and explanation: a frozen tree, built once by config.py.
 
 Field names are unique across sections, so that each has one variable: `jobs.auto_background_seconds` is
-`NACRE_AUTO_BACKGROUND_SECONDS`. No other module reads settings from the environment or a file.
+`NACRE_AUTO_BACKGROUND_SECONDS`, unless the setting names another. No other module reads settings from the environment
+or a file.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from nacre.errors import ConfigError
+
+Decision: TypeAlias = Literal["allow", "ask", "deny"]
+RuleName: TypeAlias = Literal[
+    "no_dangerous_rm",
+    "no_force_push",
+    "no_blind_git_add",
+    "no_hidden_script",
+    "no_device_write",
+    "no_fork_bomb",
+    "no_system_permissions",
+    "extended",
+    "unchecked",
+]
+RuleDecisions: TypeAlias = tuple[tuple[RuleName, Decision], ...]
+"""Decisions of the guard's rules; of two about one rule the last holds."""
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -23,14 +39,17 @@ LEAST_INLINE_BYTES, MOST_INLINE_BYTES = KIB, MIB
 LEAST_LINE_BYTES = 16
 
 
-def _setting(default: Any, doc: str, *, loosens: bool = False, project_most: float | None = None) -> Any:
+def _setting(
+    default: Any, doc: str, *, loosens: bool = False, project_most: float | None = None, variable: str | None = None
+) -> Any:
     """Declare a setting.
 
     A setting that `loosens` a protection, or affects what other projects keep in the state directory, cannot be set in
     a project's file. `project_most` is the largest value there, because a larger one would loosen a promise about the
-    time or the resources of a call.
+    time or the resources of a call. `variable` is its environment variable if not the one that its name gives.
     """
-    return field(default=default, metadata={"doc": doc, "loosens": loosens, "project_most": project_most})
+    metadata = {"doc": doc, "loosens": loosens, "project_most": project_most, "variable": variable}
+    return field(default=default, metadata=metadata)
 
 
 def _check_head(head_bytes: int, cap_bytes: int, key: str, cap: str) -> None:
@@ -181,6 +200,12 @@ class PolicySettings:
         default=False, doc="point to a better tool for cat, grep, find, sed -i and echo > file"
     )
     interceptor_file: str | None = _setting(None, "a TOML file of interceptor rules in place of the default ones")
+    rules: RuleDecisions = _setting(  # noqa: RUF009
+        (),
+        "what a rule of the guard decides, by its name; a rule that is not named decides as its contract has it",
+        loosens=True,
+        variable="NACRE_POLICY_RULES",
+    )
     rules_file: str | None = _setting(None, "a TOML file of your own allow, ask and deny rules", loosens=True)
 
 
