@@ -7,7 +7,8 @@ import statistics
 import time
 from collections.abc import Sequence
 
-from nacre.guard.review import Policy, review
+from nacre.guard.policy import Policy
+from nacre.guard.review import review
 
 ORDINARY = (
     "ls -la",

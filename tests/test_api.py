@@ -143,7 +143,11 @@ async def test_prompts_pagers_and_editors_are_disabled() -> None:
         ({"command": "true", "timeout": float("inf")}, InvalidRequestError, "timeout must be finite"),
         ({"command": "true", "cwd": "/nonexistent"}, WorkingDirectoryError, "'/nonexistent' does not exist"),
         ({"command": "true", "env": {"a b": "c"}}, InvalidRequestError, "environment variable 'a b'"),
-        ({"command": "git push --force"}, DeniedError, "permission denied: git push --force is not allowed"),
+        (
+            {"command": "git push --force"},
+            DeniedError,
+            r"^denied by nacre's guard \(rule no_force_push\): git push --force is not allowed",
+        ),
     ],
 )
 async def test_what_cannot_be_started_raises_before_anything_is(

@@ -9,6 +9,9 @@ from typing import Literal, NamedTuple
 from nacre.command import Streams
 from nacre.output.captured import Captured, Selection
 from nacre.result import Output
+from nacre.settings import RuleDecisions
+
+GUARD_DENIAL = "denied by nacre's guard (rule {rule}): "
 
 
 class CaptureShape(NamedTuple):
@@ -35,6 +38,10 @@ class Profile:
     """Whether `view` obeys the sizes of its selection, so that the capture must hold that much."""
     environment: Literal["inherited", "filtered"] = "filtered"
     guard: bool = True
+    rules: RuleDecisions = ()
+    """What rules of the guard decide here, where not as everywhere."""
+    denial: str = GUARD_DENIAL
+    """How a denial by the guard begins."""
     normalises: bool = False
     """Whether a request is read as a coding agent means it: URLs, a leading `cd`, a trailing `head` or `tail`."""
     adopts_survivors: bool = False

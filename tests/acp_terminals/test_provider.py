@@ -122,7 +122,10 @@ async def test_closing_releases_everything(work: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({"command": "git", "args": ["push", "--force"]}, "permission denied: git push --force is not allowed"),
+        (
+            {"command": "git", "args": ["push", "--force"]},
+            "denied by nacre's guard (rule no_force_push): git push --force is not allowed",
+        ),
         ({"command": "true", "cwd": "/nonexistent"}, "working directory '/nonexistent' does not exist"),
         ({"command": "a\0b"}, "field 'command' holds a NUL"),
         ({"command": "true", "env": [EnvVariable(name="A=B", value="")]}, "field 'env'"),

@@ -75,8 +75,8 @@ async def test_a_timeout_leaves_nothing() -> None:
 
 
 async def test_the_guard_judges_what_would_be_run() -> None:
-    with pytest.raises(DeniedError, match="blind git add"):
-        await run("sh", "-c", "git add -A")
+    with pytest.raises(DeniedError, match="rule no_force_push"):
+        await run("sh", "-c", "git push -f")
 
 
 async def test_variables_are_added_for_the_program() -> None:

@@ -156,7 +156,9 @@ def test_the_limit_of_a_call_that_names_none_is_a_setting(nacre: Nacre) -> None:
 def test_a_denied_command_is_126_and_does_not_run(nacre: Nacre, tmp_path: Path) -> None:
     done = nacre("run", "--", "touch ran; rm -rf /", cwd=tmp_path)
     assert (done.code, done.out, (tmp_path / "ran").exists()) == (126, "", False)
-    assert done.err.startswith("nacre: permission denied: this rm command could delete critical data")
+    assert done.err.startswith(
+        "nacre: denied by nacre's guard (rule no_dangerous_rm): this rm could delete critical data"
+    )
 
 
 def test_a_failure_of_ours_is_125(nacre: Nacre) -> None:

@@ -355,9 +355,9 @@ async def test_a_setting_turns_the_guard_on_and_a_denial_is_an_error_object(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("NACRE_GUARD", "on")
-    answer = await call("git init -q . && git add -A", cwd=tmp_path)
+    answer = await call("git init -q . && git push -f", cwd=tmp_path)
     assert list(answer) == ["error"]
-    assert answer["error"].startswith("permission denied: blind git add commands")
+    assert answer["error"].startswith("denied by nacre's guard (rule no_force_push): git push --force is not allowed")
     assert not (tmp_path / ".git").exists()
 
 

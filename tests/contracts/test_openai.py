@@ -163,7 +163,7 @@ async def test_a_denied_command_is_a_failure_of_its_own_and_the_others_run() -> 
     first, denied, last = (await call({"commands": ["echo one", "rm -rf /", "echo three"]}))["output"]
     assert (first, last) == (exited(0, "one\n"), exited(0, "three\n"))
     assert denied["outcome"] == {"type": "exit", "exit_code": REFUSED}
-    assert denied["stderr"].startswith("permission denied: this rm command")
+    assert denied["stderr"].startswith("denied by nacre's guard (rule no_dangerous_rm): this rm")
 
 
 async def test_a_directory_that_is_none_is_said_of_each_command(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from typing import Any, cast
 import pytest
 
 import nacre
-from nacre.guard.review import Policy, review
+from nacre.guard.policy import Policy
+from nacre.guard.review import review
 from nacre.guard.rules.rule_file import Rule
 
 MONSTERS = {

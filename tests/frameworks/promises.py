@@ -21,7 +21,7 @@ AskSync = Callable[[dict[str, Any]], str]
 # Looks like a key, so that its variable is taken out and its value hidden.
 SECRET = "sk-proj-abcdefghijklmnop0123456789ABCDEFGH"
 # What a denied command would do is nothing: there is no repository.
-DENIED = {"command": "git add -A && echo it ran"}
+DENIED = {"command": "git push -f && echo it ran"}
 # A second, because a workspace command of a longer limit would become a job before it.
 TIMED = {"command": "echo began; setsid -f sleep 600; sleep 600", "timeout": 1}
 
@@ -40,7 +40,7 @@ def check_secret(text: str) -> None:
 
 
 def check_denied(text: str) -> None:
-    assert "permission denied: blind git add commands" in text
+    assert "denied by nacre's guard (rule no_force_push): git push --force is not allowed" in text
     assert "it ran" not in text
 
 

@@ -5,7 +5,8 @@ import time
 from harness import instrumented, start
 
 with instrumented():
-    from nacre.guard.review import Policy, review
+    from nacre.guard.policy import Policy
+    from nacre.guard.review import review
 
 # One byte of the input is one of these, or a character; so that mutations change scripts, not only letters.
 _WORDS = r"""

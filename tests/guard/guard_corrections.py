@@ -86,7 +86,7 @@ STRICT = (
     ("parted disk.img mklabel gpt", None),
     ('parted "$DISK" mklabel gpt', "extended"),
     ("wipefs /dev/sda", None),
-    ("wipefs -fa /dev/sda", "extended"),
+    ("wipefs -fa /dev/sda", "no_device_write"),
     ('mkfs.ext4 "$DISK"', "extended"),
     ("vgremove --help", None),
     ("sfdisk --dump /dev/sda", None),

@@ -1145,41 +1145,11 @@ git config alias.x '!rm -rf .git'
 git config --add remote.origin.push '+refs/heads/*:refs/heads/*'
 git config remote.backup.mirror true
 git config --file .git/config remote.origin.mirror yes
-git config --global --add alias.aa 'add --all'
 git config set remote.origin.mirror true
 git remote add --mirror=push b url
-git ls-files -o --exclude-standard -z | xargs -0 git add --
-git ls-files -om --exclude-standard | xargs git add
-git status --short | awk '{print $2}' | xargs git add
-git status --porcelain | sed 's/^...//' | xargs git add
-git status -s | cut -c4- | while read f; do git add "$f"; done
-git add $(git status -s | cut -c4-)
-git add $(ls -A)
-git add $(find .)
-ls -A | xargs git add
-find . -type f | git add --pathspec-from-file=-
 chmod -R 0 .
-chmod -R a-x /usr
-chmod -R u+w /etc
-chown -R bob:bob /
-chown -R bob /etc
-sudo chown -R $USER /usr
-chgrp -R x /home
-dd if=/dev/zero of=/dev/sda1
-dd if=/dev/random of=/dev/hda bs=512 count=1
-sudo dd if=x of=/dev/mmcblk0
 dd if=/dev/null of=.git/HEAD
-mkfs /dev/sda
-mkfs.ext3 /dev/sdb1
-mkfs.vfat -F32 /dev/sdc
-sudo mkfs.btrfs -f /dev/sdb
-mkswap /dev/sdb
 shred -u .git/index
-fdisk /dev/sda < x
-echo 1 > /dev/sda
-cat /dev/urandom > /dev/sda
-tee /dev/sda < x
-pv x > /dev/sda
 truncate -s0 .git/packed-refs
 true > .git/config
 echo x > .git/HEAD
@@ -1245,18 +1215,15 @@ echo 'rm -rf ~' >> ~/.zshrc
 echo 'rm -rf ~' | tee -a ~/.bashrc
 cat >> ~/.profile <<'E'⏎rm -rf ~⏎E
 echo 'git push --force' > .git/hooks/post-commit
-cat > .git/hooks/pre-push <<'E'⏎#!/bin/sh⏎git add -A⏎E
 printf 'rm -rf .git' > .husky/pre-commit
 python3 -c 'import shutil; shutil.rmtree("/")'
 python3 -c 'import shutil; shutil.rmtree("/home")'
-python3 -c "import os; os.system('git add -A')"
 python3 -c "import subprocess as s; s.run(['git','push','--force'])"
 python3 -c "import subprocess; subprocess.check_call('rm -rf ~', shell=True)"
 python3 -c "from pathlib import Path; import shutil; shutil.rmtree(Path.home())"
 python3 -c "__import__('os').system('rm -rf /')"
 python3 -c "import os; os.popen('rm -rf /')"
 python3 -c "import os; os.execvp('rm', ['rm','-rf','/'])"
-python3 <<'E'⏎import subprocess⏎subprocess.run(["git", "add", "-A"])⏎E
 perl -e 'system "rm -rf /"'
 perl -e 'exec "rm","-rf","/"'
 perl -e 'system("rm","-rf","/")'
@@ -1271,7 +1238,6 @@ node -e "require('fs').rmdirSync('.git',{recursive:true})"
 php -r '`rm -rf /`;'
 lua -e 'os.execute("rm -rf ~")'
 awk 'BEGIN { system("rm -rf /") }'
-gawk 'BEGIN{system("git add -A")}'
 awk '{ print | "rm -rf /" }' x
 echo | awk '{system("rm -rf /")}'
 sed 's/.*/rm -rf \//e' x
@@ -1292,7 +1258,6 @@ podman exec x sh -c 'rm -rf /'
 kubectl exec x -- sh -c 'rm -rf /*'
 ssh x 'cd r && git push -f'
 ssh x sudo rm -rf /
-ssh -i k u@x "git add -A && git commit -m x"
 ssh x bash -c "'rm -rf /'"
 rsync x y && ssh z 'rm -rf ~'
 ansible all -m shell -a 'rm -rf /'
@@ -1300,7 +1265,6 @@ ansible all -a 'git push -f'
 pssh -h x 'rm -rf /'
 multipass exec x -- rm -rf /
 lxc exec x -- rm -rf /
-f(){ f|f& };f
 echo c > /proc/sysrq-trigger
 userdel -r bob
 userdel --remove bob
@@ -1310,21 +1274,13 @@ rimraf /
 npx rimraf .git
 npx rimraf ~
 unlink .git/index
-cryptsetup luksFormat /dev/sda
 zpool destroy x
 lvremove -f x
 vgremove x
-mdadm --zero-superblock /dev/sda
-hdparm --security-erase x /dev/sda
-nvme format /dev/nvme0n1
-diskutil eraseDisk JHFS+ x disk0
 gh repo delete x
 find ~ -exec rm -rf {} \;
 git gc --prune=all --aggressive
 git config --global alias.nuke '!rm -rf .git'
-chmod --recursive 000 /
-dd of=/dev/sdb if=x.iso
-cat x.img > /dev/nvme0n1
 mv /etc /tmp/etc
 rm -rf .?it
 rsync -r --delete-after e/ /home/
@@ -1339,9 +1295,6 @@ vagrant ssh -c 'rm -rf /'
 perl -e '`rm -rf ~`'
 php -r 'exec("git push -f");'
 expect -c 'spawn rm -rf /'
-git status -s | cut -c4- | xargs git add
-git add -- $(git ls-files --others)
-git ls-files -o | git add --pathspec-from-file=-
 """
 
 ALLOWED = r"""

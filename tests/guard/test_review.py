@@ -3,11 +3,13 @@
 import time
 
 import pytest
+from policies import MODES, STRICT_MODES
 
 import nacre.guard.review as review_module
 from nacre.bash.command_shape import trailing_window
 from nacre.guard.explanation import explain_verdict
-from nacre.guard.review import Policy, review
+from nacre.guard.policy import Policy
+from nacre.guard.review import review
 from nacre.guard.verdict import Verdict, strictest
 
 # Shapes that overflow a recursive walker or a slow scanner.
@@ -130,7 +132,7 @@ def test_a_variable_of_the_environment_is_used_when_it_is_given() -> None:
     ],
 )
 def test_literal_paths_are_compared_with_where_the_caller_is(command: str, rule: str | None) -> None:
-    assert review(command, cwd="/srv/repo", home="/data/me").rule == rule
+    assert review(command, MODES, cwd="/srv/repo", home="/data/me").rule == rule
 
 
 @pytest.mark.parametrize(
@@ -153,7 +155,7 @@ def test_words_made_to_slow_a_pattern_down_do_not(command: str) -> None:
 
 def test_the_span_is_where_the_command_stands() -> None:
     command = "cd repo && git add -A; ls"
-    span = review(command).span
+    span = review(command, MODES).span
     assert span is not None
     assert command[span[0] : span[1]] == "git add -A"
 
@@ -166,7 +168,7 @@ def test_the_strictest_verdict_wins() -> None:
 
 def test_an_explanation_marks_the_place_and_names_the_rule() -> None:
     command = "cd x\nx=/; rm -rf $x"
-    assert explain_verdict(command, review(command)) == (
+    assert explain_verdict(command, review(command, MODES)) == (
         "deny: rule no_dangerous_rm\n"
         "  line 2: x=/; rm -rf $x\n"
         "               ^^^^^^^^^\n"
@@ -179,4 +181,4 @@ def test_an_explanation_marks_the_place_and_names_the_rule() -> None:
 
 
 def test_the_strict_profile_also_holds_the_three_rules() -> None:
-    assert review("git add .", Policy("strict")).rule == "no_blind_git_add"
+    assert review("git add .", STRICT_MODES).rule == "no_blind_git_add"

@@ -1,8 +1,11 @@
 """User rules: what they match, which one wins, and what a broken file says."""
 
+from dataclasses import replace
+
 import pytest
 
-from nacre.guard.review import Policy, review
+from nacre.guard.policy import Policy
+from nacre.guard.review import review
 from nacre.guard.rules.rule_file import RuleFileError, load_rules
 
 ASK_PUSH = """
@@ -58,9 +61,78 @@ def test_the_strictest_rule_wins_and_a_later_longer_one_may_relax_an_ask(
     assert (verdict.decision, verdict.rule) == (decision, rule)
 
 
-def test_a_user_rule_cannot_allow_what_a_built_in_rule_refuses() -> None:
-    text = ASK_PUSH.replace('"ask"', '"allow"')
-    assert review("git push --force", _policy(text)).rule == "no_force_push"
+ALLOW_FORCE = """
+[[rule]]
+name = "my own branch"
+decision = "allow"
+words = ["git", "push", "--force", "origin", "mine"]
+match = ["git push --force origin mine"]
+not_match = ["git push --force origin main", "git push -f"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "rule"),
+    [
+        ("git push --force origin mine", None),
+        ("sudo git push --force origin mine", None),
+        ("git push --force origin main", "no_force_push"),
+        ("git push --force origin mine && rm -rf /", "no_dangerous_rm"),
+        ("git push --force origin mine; git push -f", "no_force_push"),
+    ],
+)
+def test_an_allow_of_the_user_wins_over_a_rule_of_the_guard_for_its_command_only(
+    command: str, rule: str | None
+) -> None:
+    assert review(command, _policy(ALLOW_FORCE)).rule == rule
+
+
+ALLOWING = """
+[[rule]]
+decision = "allow"
+words = ["{program}"]
+match = ["{program} x"]
+not_match = ["other"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "command"),
+    [
+        ("rm", "rm -rf /"),
+        ("git", "git push -f"),
+        ("mkfs.ext4", "mkfs.ext4 /dev/sda"),
+        ("tee", "echo x | tee /dev/sda"),
+        ("chmod", "chmod -R 777 /"),
+        ("perl", "perl -e 'fork while fork'"),
+        ("sh", "echo em -ef / | m4 | sh"),
+        ("shred", "shred ~/.ssh/id_rsa"),
+    ],
+)
+def test_an_allow_wins_over_each_rule(program: str, command: str) -> None:
+    strict = replace(_policy(ALLOWING.format(program=program)), profile="strict")
+    assert review(command, Policy("strict")).decision != "allow"
+    assert review(command, strict).decision == "allow"
+
+
+@pytest.mark.parametrize("command", ["sudo rm -rf /", "bash -c 'rm -rf /'", "x=$(rm -rf /)"])
+def test_an_allow_of_what_starts_a_command_allows_not_the_command(command: str) -> None:
+    rules = [ALLOWING.format(program=program) for program in ("sudo", "bash", "x")]
+    assert review(command, _policy(*rules)).rule == "no_dangerous_rm"
+
+
+def test_an_ask_of_the_user_loosens_no_rule_of_the_guard() -> None:
+    assert review("git push --force", _policy(ASK_PUSH)).rule == "no_force_push"
+
+
+def test_a_denial_by_a_rule_of_the_user_gives_its_name_and_reason() -> None:
+    reasoned = DENY_CURL.replace("decision", 'reason = "Use the cache."\ndecision')
+    assert review("curl x", _policy(reasoned)).message == "denied by nacre's guard (rule no curl): Use the cache."
+    assert review("curl x", _policy(DENY_CURL)).message == (
+        "denied by nacre's guard (rule no curl): a rule of the user does not allow this command"
+    )
+    modes = replace(_policy(reasoned), denial="permission denied: ")
+    assert review("curl x", modes).message == "permission denied: rule 'no curl' does not allow this: Use the cache."
 
 
 def test_an_allow_never_relaxes_a_deny() -> None:

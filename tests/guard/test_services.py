@@ -2,7 +2,8 @@
 
 import pytest
 
-from nacre.guard.review import Policy, review
+from nacre.guard.policy import Policy
+from nacre.guard.review import review
 from nacre.guard.rules.extended.services import losses
 
 STRICT = Policy("strict")
@@ -12,7 +13,11 @@ def test_the_strict_profile_refuses_what_a_row_matches_for_its_reason() -> None:
     examples = [(loss, command, review(command, STRICT)) for loss in losses() for command in loss.match]
     assert [(loss.words, command) for loss, command, verdict in examples if verdict.rule != "extended"] == []
     firsts = [(loss, review(loss.match[0], STRICT).message) for loss in losses()]
-    assert [loss.words for loss, text in firsts if not text.startswith(f"permission denied: {loss.reason}.")] == []
+    assert [
+        loss.words
+        for loss, text in firsts
+        if not text.startswith(f"denied by nacre's guard (rule extended): {loss.reason}.")
+    ] == []
 
 
 def test_the_strict_profile_allows_what_a_row_does_not_match() -> None:

@@ -5,6 +5,7 @@ import subprocess
 from dataclasses import dataclass
 
 import pytest
+from policies import MODES
 
 from nacre.guard.prefilter import needs_review
 from nacre.guard.review import review
@@ -52,7 +53,7 @@ def known(definitions: str) -> State:
 
 
 def judged(definitions: str, command: str) -> Verdict:
-    return review(command, state=known(definitions), environment={"HOME": HOME}, cwd=CWD, home=HOME)
+    return review(command, MODES, state=known(definitions), environment={"HOME": HOME}, cwd=CWD, home=HOME)
 
 
 @pytest.mark.parametrize(

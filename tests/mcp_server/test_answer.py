@@ -7,10 +7,11 @@ import json
 import pytest
 from jsonschema import validate
 
+from nacre.contracts import command_contract_names
 from nacre.contracts.contract import Reply
 from nacre.mcp.answer import result_of
 from nacre.mcp.call import TAIL_CHARACTERS, newest
-from nacre.mcp.catalogue import describe, shell_contracts
+from nacre.mcp.catalogue import describe
 from nacre.mcp.tasks import kept_by_itself
 from nacre.tool import Tool
 
@@ -48,7 +49,7 @@ def test_an_object_of_a_contracts_own_is_the_whole_result() -> None:
     assert (json.loads(result["content"][0]["text"]), result["structuredContent"]) == (bare, bare)
 
 
-@pytest.mark.parametrize("contract", shell_contracts())
+@pytest.mark.parametrize("contract", command_contract_names())
 async def test_what_a_tool_answers_is_what_its_schema_says(contract: str) -> None:
     async with Tool(contract) as tool:
         field = {"commands": ["echo hi; exit 3"]} if contract == "openai" else {"command": "echo hi; exit 3"}

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from nacre.bash.command_shape import is_single_simple_command, lift_cd, trailing_window
 from nacre.bash.fragments import fragments
 from nacre.guard.interceptor import compile_rules, intercept
-from nacre.guard.review import Policy, review
+from nacre.guard.policy import Policy
+from nacre.guard.review import review
 from nacre.guard.runtime_guard import runtime_guard
 
 # fmt: off
@@ -74,6 +75,9 @@ def dangerous(draw: st.DrawFn) -> tuple[str, str]:
                 (("git", "add", "."), "no_blind_git_add"),
                 (("git", "add", "--all"), "no_blind_git_add"),
                 (("git", "push", "--force"), "no_force_push"),
+                (("mkfs.ext4", "/dev/sda"), "no_device_write"),
+                (("dd", "if=x", "of=/dev/sda"), "no_device_write"),
+                (("chmod", "-R", "777", "/"), "no_system_permissions"),
                 (("git", "push", "origin", "+main"), "no_force_push"),
             ]
         )
@@ -98,5 +102,5 @@ def dangerous(draw: st.DrawFn) -> tuple[str, str]:
 @given(dangerous())
 def test_no_spelling_and_no_wrapper_hides_a_dangerous_command(case: tuple[str, str]) -> None:
     command, rule = case
-    verdict = review(command)
+    verdict = review(command, Policy(decisions=(("no_blind_git_add", "deny"),)))
     assert (verdict.decision, verdict.rule) == ("deny", rule)

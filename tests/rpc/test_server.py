@@ -150,7 +150,7 @@ def test_a_person_s_command_is_guarded_but_not_intercepted(start: Start, work: P
     assert client.call(bash(2, "cat file", by="person"))["data"]["text"].startswith("content\n")
     denied = client.call(bash(3, "git push --force", by="person"))
     assert (denied["success"], denied["data"]["is_error"]) == (True, True)
-    assert denied["data"]["text"].startswith("permission denied")
+    assert denied["data"]["text"].startswith("denied by nacre's guard (rule no_force_push): ")
     wrong = client.call(bash(4, "true", by=["person"]))
     assert (wrong["success"], wrong["error"]) == (False, "field 'by' must be 'model' or 'person', got [\"person\"]")
 

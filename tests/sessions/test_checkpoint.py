@@ -20,9 +20,9 @@ PAIRS = [
     ("declare -A d=([x]=.git)", 'rm -rf "${d[x]}"'),
     ("set -- rm -rf .git", '"$@"'),
     ('clean() { rm -rf "$@"; }', "clean .git"),
-    ('ga() { git add "$@"; }', "ga -A"),
+    ('gp() { git push "$@"; }', "gp -f"),
     ('gp() { git push "$@"; }', "gp --force"),
-    ("shopt -s expand_aliases; alias ga='git add'", "ga -A"),
+    ("shopt -s expand_aliases; alias gp='git push'", "gp -f"),
     ("shopt -s expand_aliases\nalias gone='rm -rf'", "gone .git"),
     ('rm() { command rm -v "$@"; }', "rm -rf .git"),
     ("mkdir -p sub; cd sub", "rm -rf ../.git"),
@@ -36,7 +36,7 @@ def refused() -> Iterator[None]:
     """A rule refuses it; that it could not be judged is another matter."""
     with pytest.raises(DeniedError) as caught:
         yield
-    assert caught.value.rule in ("no_dangerous_rm", "no_blind_git_add", "no_force_push")
+    assert caught.value.rule in ("no_dangerous_rm", "no_force_push")
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ async def test_a_tool_refuses_what_an_earlier_call_has_prepared(
         assert not (await tool.call({"command": first})).is_error
         reply = await tool.call({"command": second})
         assert reply.is_error
-        assert "permission denied" in reply.text
+        assert reply.text.startswith("denied by nacre's guard (rule ")
         assert "could not be checked" not in reply.text
         assert (await tool.call({"command": "echo goes on"})).text.startswith("goes on")
     assert (project / ".git" / "HEAD").exists()
@@ -78,7 +78,7 @@ async def test_a_job_of_a_session_is_judged_with_its_state(project: Path) -> Non
         await tool.call({"command": "echo the state is written down"})
         reply = await tool.call({"command": "$R .git", "async": True})
         assert reply.is_error
-        assert "permission denied" in reply.text
+        assert reply.text.startswith("denied by nacre's guard (rule ")
         assert "could not be checked" not in reply.text
     assert (project / ".git" / "HEAD").exists()
 
@@ -150,13 +150,13 @@ async def test_what_the_users_rc_defines_is_known(
 ) -> None:
     home = tmp_path / "user"
     home.mkdir()
-    (home / rc_file.RC_NAME).write_text('ga() { git add "$@"; }\n', encoding="utf-8")
+    (home / rc_file.RC_NAME).write_text('gp() { git push "$@"; }\n', encoding="utf-8")
     monkeypatch.setenv("HOME", str(home))
     async with Tool("workspace", cwd=str(project), settings=Settings()) as tool:
         # A loaded machine may have it only after the first calls.
         async with asyncio.timeout(30):
-            while "function" not in (await tool.call({"command": "type -t ga"})).text:
+            while "function" not in (await tool.call({"command": "type -t gp"})).text:
                 await asyncio.sleep(0.02)
-        reply = await tool.call({"command": "ga -A"})
+        reply = await tool.call({"command": "gp -f"})
         assert reply.is_error
-        assert "blind git add" in reply.text
+        assert "rule no_force_push" in reply.text

@@ -6,56 +6,102 @@ With `--jsonl` there is exactly one answer per input line; input that cannot be 
 
 import argparse
 import json
+import os
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
-from nacre.cli.frame import say
+from nacre import api, config
+from nacre.cli.frame import complain, say
+from nacre.contracts import command_contract_names, contract_named
+from nacre.contracts.contract import Companion, SeriesContract
+from nacre.errors import ConfigError
+from nacre.guard.approval import is_guarded, judge, policy_of
 from nacre.guard.explanation import explain_verdict
-from nacre.guard.review import Policy, review, unchecked
+from nacre.guard.review import unchecked
 from nacre.guard.rules.rule_file import RuleFileError, load_rules
-from nacre.guard.verdict import Verdict
+from nacre.guard.verdict import ALLOWED, Verdict
+from nacre.planning.plan import plan
+from nacre.profile import Profile
+from nacre.request import ShellRequest
+
+Judge = Callable[[str], Verdict]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("command", nargs="?", help="the command to judge; read from standard input when left out")
     parser.add_argument("--jsonl", action="store_true", help='one {"command": …} a line in, one verdict a line out')
     parser.add_argument("--json", action="store_true", help="print JSON (this is the default form)")
-    parser.add_argument("--profile", choices=("default", "strict"), default="default")
+    parser.add_argument(
+        "--contract",
+        choices=[*command_contract_names(), api.PROFILE.contract],
+        default="workspace",
+        help="judge as a call of this contract does; workspace when left out",
+    )
+    parser.add_argument(
+        "--profile",
+        choices=("default", "strict"),
+        help="which rules hold, in place of policy.guard_profile",
+    )
     parser.add_argument("--explain", action="store_true", help="say in words which part decided, and why")
-    parser.add_argument("--rules", metavar="FILE", help="a TOML file with your own rules")
+    parser.add_argument("--rules", metavar="FILE", help="a TOML file of your own rules, in place of policy.rules_file")
     parser.add_argument("--replay", metavar="LOG", help="count what the rules would have said about an audit log")
 
 
 def main(namespace: argparse.Namespace) -> int:
     try:
-        policy = _policy(namespace)
+        judged = _judge(namespace)
         if namespace.replay is not None:
             with Path(namespace.replay).open(encoding="utf-8", errors="replace") as log:
-                print(json.dumps(replay(log, policy)))
+                print(json.dumps(replay(log, judged)))
             return 0
-    except (RuleFileError, OSError) as exc:
+    except (ConfigError, RuleFileError, OSError) as exc:
         say(f"nacre check: {exc}")
         return 2
     if namespace.jsonl:
         for line in sys.stdin.buffer:
-            print(json.dumps(check_line(line, policy).json()), flush=True)
+            print(json.dumps(check_line(line, judged).json()), flush=True)
         return 0
     command = namespace.command if namespace.command is not None else sys.stdin.read()
-    verdict = review(command, policy)
+    verdict = judged(command)
     print(explain_verdict(command, verdict) if namespace.explain else json.dumps(verdict.json()))
     return 0
 
 
-def _policy(namespace: argparse.Namespace) -> Policy:
-    if namespace.rules is None:
-        return Policy(namespace.profile)
-    text = Path(namespace.rules).read_text(encoding="utf-8")
-    return Policy(namespace.profile, load_rules(text, namespace.rules))
+def _judge(namespace: argparse.Namespace) -> Judge:
+    """Return what judges a command with the settings, environment and directory of a call here."""
+    cwd, environ = config.working_directory(), dict(os.environ)
+    settings = config.load(environ, cwd=cwd).settings
+    for notice in settings.notices:
+        complain(notice)
+    profile = _profile(namespace.contract)
+    chosen = settings.policy
+    if namespace.profile is not None:
+        chosen = replace(chosen, guard_profile=namespace.profile)
+    if namespace.rules is not None:
+        chosen = replace(chosen, rules_file=None)
+    policy = policy_of(chosen, profile)
+    if namespace.rules is not None:
+        policy = replace(policy, rules=load_rules(Path(namespace.rules).read_text(encoding="utf-8"), namespace.rules))
+    if not is_guarded(profile, chosen):
+        return lambda command: ALLOWED
+    env = plan(ShellRequest(command="true"), profile, settings, cwd=cwd, environ=environ).command.env
+    return lambda command: judge(command, policy, env, cwd=cwd)
 
 
-def check_line(line: str | bytes, policy: Policy) -> Verdict:
+def _profile(name: str) -> Profile:
+    if name == api.PROFILE.contract:
+        return api.PROFILE
+    contract = contract_named(name)
+    if isinstance(contract, SeriesContract):
+        return contract.decode_series({"commands": ["true"]}).profile
+    assert not isinstance(contract, Companion)
+    return contract.profile
+
+
+def check_line(line: str | bytes, judged: Judge) -> Verdict:
     """Judge one line of `--jsonl` input."""
     try:
         row = json.loads(line)
@@ -64,10 +110,10 @@ def check_line(line: str | bytes, policy: Policy) -> Verdict:
     command = row.get("command") if isinstance(row, dict) else None
     if not isinstance(command, str):
         return unchecked('the line has no "command" that is a string')
-    return review(command, policy)
+    return judged(command)
 
 
-def replay(lines: Iterable[str], policy: Policy) -> dict[str, object]:
+def replay(lines: Iterable[str], judged: Judge) -> dict[str, object]:
     """Count the verdicts of each rule over the commands of an audit log."""
     total = 0
     counts: dict[str, Counter[str]] = {"ask": Counter(), "deny": Counter()}
@@ -84,7 +130,7 @@ def replay(lines: Iterable[str], policy: Policy) -> dict[str, object]:
             skipped += 1
             continue
         total += 1
-        verdict = review(command, policy)
+        verdict = judged(command)
         if verdict.decision != "allow":
             counts[verdict.decision][verdict.rule or ""] += 1
     return {"commands": total, "skipped": skipped, "ask": dict(counts["ask"]), "deny": dict(counts["deny"])}

@@ -12,7 +12,7 @@ import tempfile
 from dataclasses import asdict, dataclass
 
 from nacre import audit, config
-from nacre.api import run_sync
+from nacre.api import PROFILE, run_sync
 from nacre.backends.spare_shells import missing_reason
 from nacre.command import SHELL, Command
 from nacre.engine.engine import from_environment
@@ -72,7 +72,7 @@ def _settings() -> Finding:
     except ConfigError as error:
         return Finding("settings", ok=False, says=str(error), advice="until it is corrected every call is refused")
     try:
-        policy_of(loaded.settings.policy)
+        policy_of(loaded.settings.policy, PROFILE)
         warnings = interceptor_of(loaded.settings.policy.interceptor_file).warnings
     except ConfigError as error:
         return Finding("settings", ok=False, says=str(error), advice="until it is corrected every call is refused")

@@ -9,9 +9,9 @@ import os
 from nacre.cli.interruption import Interruption
 from nacre.cli.parser import add_tools
 from nacre.complaints import take_stderr
+from nacre.contracts import command_contract_names
 from nacre.errors import ConfigError, InvalidRequestError
 from nacre.json_lines.stdio_transport import take_streams
-from nacre.mcp.catalogue import shell_contracts
 
 EPILOG = """\
 Without --http it serves one client on stdin and stdout, until the client closes them. With --http it prints its
@@ -39,7 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--structured", action="store_true", help="for programs: results as objects beside the text, with their schema"
     )
-    parser.add_argument("--contract", choices=shell_contracts(), default="workspace", help="the shape of the shell")
+    parser.add_argument(
+        "--contract", choices=command_contract_names(), default="workspace", help="the shape of the shell"
+    )
     add_tools(parser)
 
 

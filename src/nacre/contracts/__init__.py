@@ -34,6 +34,11 @@ def contract_names() -> list[str]:
     return list(_CONTRACTS)
 
 
+def command_contract_names() -> list[str]:
+    """Return the contracts that run commands; companions do not."""
+    return [name for name in _CONTRACTS if name not in COMPANIONS]
+
+
 def contract_named(name: str) -> Contract | SeriesContract | Companion:
     if name not in _CONTRACTS:
         raise InvalidRequestError(f"there is no contract {name!r}; there are {', '.join(_CONTRACTS)}", field="contract")

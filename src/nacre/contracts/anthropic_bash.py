@@ -13,7 +13,7 @@ from nacre.contracts.fields import arguments_of, command_of, flag_of
 from nacre.contracts.modes import Modes, present_result
 from nacre.contracts.tool_schema import text_property, tool_schema
 from nacre.errors import InvalidRequestError, NacreError
-from nacre.profile import Background
+from nacre.profile import GUARD_DENIAL, Background
 from nacre.request import ShellRequest
 from nacre.result import ShellResult
 
@@ -38,6 +38,9 @@ class Anthropic:
         grace=5.0,
         completion_line=False,
         persists=True,
+        # The texts and the staging rule of `modes` are its own (D29).
+        rules=(),
+        denial=GUARD_DENIAL,
     )
 
     def schema(self, context: SchemaContext) -> dict[str, Any]:

@@ -65,6 +65,8 @@ class Modes:
             tail_bytes=SNIP_BYTES + CHARACTER_BYTES,
         ),
         view=view,
+        rules=(("no_blind_git_add", "deny"),),
+        denial="permission denied: ",
         names_paths=True,
         completion_line=True,
     )

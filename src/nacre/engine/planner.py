@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from nacre.engine.call_log import CallLog
 from nacre.errors import NacreError
-from nacre.guard.approval import Approver, approve, judge
+from nacre.guard.approval import Approver, approve, is_guarded, judge, policy_of
 from nacre.guard.prefilter import needs_review
-from nacre.guard.verdict import Verdict
+from nacre.guard.verdict import ALLOWED, Verdict
 from nacre.planning.plan import Plan, plan
 from nacre.profile import Profile
 from nacre.request import ShellRequest
@@ -66,7 +66,7 @@ class Planner:
         self._approver = approver
         self.known: dict[PlanKey, Plan] = {}
         """Plans of commands that ran before, judged already where no session judges them."""
-        self._verdicts: dict[tuple[str, str], tuple[Plan, ShellState, Plan]] = {}
+        self._verdicts: dict[tuple[str, str, str], tuple[Plan, ShellState, Plan]] = {}
 
     @property
     def environment(self) -> ProcessEnvironment:
@@ -102,19 +102,21 @@ class Planner:
         Raises:
             DeniedError: it may not run.
         """
-        if not self._guards(profile):
+        if not is_guarded(profile, self._settings.policy):
             return planned
         request, command = planned.request, planned.request.command
         if request.cwd is not None and not request.stays:
             cwd = planned.command.cwd
         elif cwd is None:
             cwd = planned.cwd
-        known = self._verdicts.get((command, cwd)) if state is not None else None
+        key = (profile.contract, command, cwd)
+        known = self._verdicts.get(key) if state is not None else None
         if known is not None and known[0] == planned and known[1] == state:
             return known[2]
         try:
             waited = await approve(
                 command,
+                profile,
                 self._settings.policy,
                 planned.command.env,
                 self._approver,
@@ -129,32 +131,33 @@ class Planner:
         if waited and planned.limit is not None:
             left = max(planned.limit - waited, LEAST_SECONDS)
             reviewed = replace(planned, command=replace(planned.command, timeout=left), waited=waited)
-        if (prologue := _prologue(command, state)) is not None:
+        if (prologue := self._prologue(command, profile, state, asked=waited > 0)) is not None:
             reviewed = replace(reviewed, command=replace(reviewed.command, prologue=prologue))
         if state is not None and self.decides_alone:
             if len(self._verdicts) >= MOST_PLANS:
                 self._verdicts.clear()
-            self._verdicts[command, cwd] = (planned, state, reviewed)
+            self._verdicts[key] = (planned, state, reviewed)
         return reviewed
-
-    def _guards(self, profile: Profile) -> bool:
-        setting = self._settings.policy.guard
-        return profile.guard if setting == "contract" else setting == "on"
 
     def watches(self, command: str, profile: Profile) -> bool:
         """True if the guard looks at the command while it runs, which it can only where nacre starts it."""
-        return self._guards(profile) and _prologue(command) is not None
+        return is_guarded(profile, self._settings.policy) and self._prologue(command, profile) is not None
 
     def judge(self, command: str, profile: Profile, *, cwd: str) -> Verdict:
         """What the guard says about a command; nothing is run."""
+        if not is_guarded(profile, self._settings.policy):
+            return ALLOWED
         planned = plan(ShellRequest(command=command), profile, self._settings, cwd=cwd, environ=self.environment.values)
-        return judge(command, self._settings.policy, planned.command.env, cwd=cwd)
+        return judge(command, policy_of(self._settings.policy, profile), planned.command.env, cwd=cwd)
 
+    def _prologue(
+        self, command: str, profile: Profile, state: ShellState | None = None, *, asked: bool = False
+    ) -> str | None:
+        """The run-time guard, where a recursive rm has a target that only the shell will know."""
+        if "rm" not in command and (state is None or not needs_review(command, state.names)):
+            return None
+        from nacre.guard.runtime_guard import runtime_guard
 
-def _prologue(command: str, state: ShellState | None = None) -> str | None:
-    """The run-time guard, where a recursive rm has a target that only the shell will know."""
-    if "rm" not in command and (state is None or not needs_review(command, state.names)):
-        return None
-    from nacre.guard.runtime_guard import runtime_guard
-
-    return runtime_guard(command, state)
+        policy = policy_of(self._settings.policy, profile)
+        # What a person has approved is not refused afterwards.
+        return None if asked and policy.decision("no_dangerous_rm") == "ask" else runtime_guard(command, state, policy)

@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING
 from nacre.errors import ConfigError, DeniedError
 from nacre.guard.prefilter import needs_review
 from nacre.guard.verdict import Verdict
+from nacre.profile import Profile
 from nacre.regular_file import read_regular_text
 from nacre.settings import PolicySettings
 
 if TYPE_CHECKING:
     from nacre.guard.interpret.shell_state import ShellState
-    from nacre.guard.review import Policy
+    from nacre.guard.policy import Policy
+    from nacre.guard.rules.rule_file import Rule
 
 Approver = Callable[[str, Verdict], Awaitable[bool]]
 """Decides whether a command runs, given the command and the verdict; only True approves.
@@ -38,8 +40,13 @@ class AnswerPendingError(Exception):
     """Raised by an approver whose answer comes with a later call; the call passes it on unchanged."""
 
 
+def is_guarded(profile: Profile, settings: PolicySettings) -> bool:
+    return profile.guard if settings.guard == "contract" else settings.guard == "on"
+
+
 async def approve(
     command: str,
+    profile: Profile,
     settings: PolicySettings,
     environment: Mapping[str, str],
     approver: Approver | None,
@@ -59,19 +66,19 @@ async def approve(
         ConfigError: the rule file cannot be read, so no command may run.
     """
     names = state.names if state is not None else ()
-    if settings.rules_file is None and settings.guard_profile == "default" and not needs_review(command, names):
+    if not _needs_every_command(settings) and not needs_review(command, names):
         return 0.0
-    verdict = judge(command, settings, environment, cwd=cwd, state=state)
+    verdict = judge(command, policy_of(settings, profile), environment, cwd=cwd, state=state)
     if verdict.decision == "allow":
         return 0.0
     if verdict.decision == "deny":
         raise DeniedError(verdict.message, rule=verdict.rule)
     if approver is None:
-        raise DeniedError(f"{verdict.message} (it needs approval, and no person can be asked here)", rule=verdict.rule)
+        raise DeniedError(verdict.refusal("it needs approval, and no person can be asked here"), rule=verdict.rule)
     began = time.monotonic()
     seconds = ANSWER_SECONDS if timeout is None else min(timeout, ANSWER_SECONDS)
     if (problem := await _ask(approver, command, verdict, seconds)) is not None:
-        raise DeniedError(f"{verdict.message} ({problem})", rule=verdict.rule)
+        raise DeniedError(verdict.refusal(problem), rule=verdict.rule)
     return time.monotonic() - began
 
 
@@ -98,11 +105,8 @@ async def _ask(approver: Approver, command: str, verdict: Verdict, seconds: floa
         raise
     except Exception as error:
         # The text of the error is not shown to the model, because it may hold anything.
-        raise DeniedError(
-            f"{verdict.message} (it needs approval, and asking for it failed with {type(error).__name__}; nothing was "
-            "run)",
-            rule=verdict.rule,
-        ) from error
+        reason = f"it needs approval, and asking for it failed with {type(error).__name__}; nothing was run"
+        raise DeniedError(verdict.refusal(reason), rule=verdict.rule) from error
     return None if approved is True else "it was not approved"
 
 
@@ -114,49 +118,56 @@ def _forget(asking: asyncio.Task[bool]) -> None:
 
 def judge(
     command: str,
-    settings: PolicySettings,
+    policy: Policy,
     environment: Mapping[str, str],
     *,
     cwd: str,
     state: ShellState | None = None,
 ) -> Verdict:
-    """Judge a command with the settings, directory and environment of its call.
-
-    Raises:
-        ConfigError: the rules cannot be read.
-    """
+    """Judge a command with the directory and environment of its call."""
     # Imported here: the reader and the rules are half of what a short-lived program would import.
     from nacre.guard.review import review
 
-    home = environment.get("HOME")
-    return review(command, policy_of(settings), environment=environment, cwd=cwd, home=home, state=state)
+    return review(command, policy, environment=environment, cwd=cwd, home=environment.get("HOME"), state=state)
 
 
-def policy_of(settings: PolicySettings) -> Policy:
-    """Return the policy of the settings. A rule file is read again after it changes."""
-    from nacre.guard.review import Policy
+def _needs_every_command(settings: PolicySettings) -> bool:
+    extended = "deny" if settings.guard_profile == "strict" else "allow"
+    return settings.rules_file is not None or dict(settings.rules).get("extended", extended) != "allow"
 
-    if settings.rules_file is None:
-        return Policy(settings.guard_profile)
-    path = os.path.expanduser(settings.rules_file)
+
+def policy_of(settings: PolicySettings, profile: Profile) -> Policy:
+    """Return what calls of a contract are judged by. A rule file is read again after it changes.
+
+    Raises:
+        ConfigError: the rule file cannot be read.
+    """
+    from nacre.guard.policy import Policy
+
+    decisions = (*profile.rules, *settings.rules)
+    return Policy(settings.guard_profile, _rules(settings.rules_file), decisions, profile.denial)
+
+
+def _rules(file: str | None) -> tuple[Rule, ...]:
+    if file is None:
+        return ()
+    path = os.path.expanduser(file)
     try:
         stamp = os.stat(path).st_mtime_ns
     except (OSError, ValueError):
         stamp = 0  # read_regular_text raises with the reason
     try:
-        return _policy(settings.guard_profile, path, stamp)
+        return _rules_of(path, stamp)
     except ConfigError as error:
         raise ConfigError(f"the rule file (setting policy.rules_file): {error}", source=path) from error
 
 
 @functools.lru_cache(maxsize=8)
-def _policy(profile: str, path: str, stamp: int) -> Policy:
-    from nacre.guard.review import Policy
+def _rules_of(path: str, stamp: int) -> tuple[Rule, ...]:
     from nacre.guard.rules.rule_file import RuleFileError, load_rules
 
     text = read_regular_text(path)
     try:
-        rules = load_rules(text, path)
+        return load_rules(text, path)
     except RuleFileError as error:
         raise ConfigError(str(error), source=path) from error
-    return Policy("strict" if profile == "strict" else "default", rules)

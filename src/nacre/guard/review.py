@@ -5,9 +5,9 @@ that takes too long all end as a denial by rule `unchecked`.
 """
 
 import posixpath
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 from nacre.bash.budget import DEFAULT_SECONDS, TimeBudget
 from nacre.bash.tree import UnreadableError
@@ -15,24 +15,23 @@ from nacre.guard.interpret.alphabet import HERE, HOME, PWD, TOPLEVEL, clean, is_
 from nacre.guard.interpret.invocation import Invocation, ScriptReading
 from nacre.guard.interpret.shell_state import ShellState
 from nacre.guard.interpret.walk import read_script
+from nacre.guard.policy import DEFAULT_POLICY, Policy
 from nacre.guard.prefilter import needs_review
 from nacre.guard.programs.inner import basename
-from nacre.guard.rules import embedded, git, removal
-from nacre.guard.rules.default_rules import HIDDEN_SCRIPT, PUSHING, REMOVAL, STAGING, DefaultRule
+from nacre.guard.rules import devices, embedded, fork_bombs, git, permissions, removal
+from nacre.guard.rules.default_rules import (
+    BOMB,
+    DEVICE,
+    HIDDEN_SCRIPT,
+    PERMISSIONS,
+    PUSHING,
+    REMOVAL,
+    STAGING,
+    DefaultRule,
+)
 from nacre.guard.rules.extended import extended
-from nacre.guard.rules.rule_file import Rule, rules_verdict
+from nacre.guard.rules.extended.git_losses import STAGED
 from nacre.guard.verdict import ALLOWED, Verdict, strictest
-
-UNCHECKED: Final = "unchecked"
-Profile = Literal["default", "strict"]
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """What is judged: the built-in rules of a profile, and the user's own."""
-
-    profile: Profile = "default"
-    rules: tuple[Rule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +52,13 @@ class Location:
             # `../project` may be the current directory.
             argv = tuple(PWD if ".." in word and self._whole(word, directory) == self.cwd else word for word in argv)
         resolved = argv[1:]
-        if argv and basename(argv[0]) in removal.PROGRAMS and not is_opaque(directory):
+        name = basename(argv[0]) if argv else ""
+        if name in removal.PROGRAMS and not is_opaque(directory):
             resolved = tuple(self._placed_word(self._whole(word, directory)) for word in argv[1:])
+        elif name in permissions.PROGRAMS and not is_opaque(directory):
+            # The user's home is no system directory, also where it is /root.
+            whole = (self._whole(word, directory) for word in argv[1:])
+            resolved = tuple("" if path == self.home else path for path in whole)
         if argv == invocation.argv and resolved == argv[1:]:
             return invocation
         return replace(invocation, argv=argv, resolved=resolved)
@@ -84,17 +88,16 @@ class Location:
         return word
 
 
-DEFAULT_POLICY: Final = Policy()
-
-
 Check: TypeAlias = Callable[[Invocation], str | None]
 CHECKS: Final[tuple[tuple[DefaultRule, Check], ...]] = (
     (REMOVAL, removal.check),
     (STAGING, git.check_add),
     (PUSHING, git.check_push),
+    (DEVICE, devices.check),
+    (BOMB, fork_bombs.check),
+    (PERMISSIONS, permissions.check),
 )
-"""The rules that always hold, each with the reason why it refuses a command, or None."""
-_PROGRAMS: Final = tuple(dict.fromkeys(need for rule, _ in CHECKS for need in rule.needs))
+"""The rules of every profile, each with the reason why it concerns a command, or None."""
 
 
 def review(
@@ -115,25 +118,23 @@ def review(
     """
     try:
         names = state.names if state is not None else ()
-        if not policy.rules and policy.profile == "default" and not needs_review(command, names):
+        if not policy.needs_every_command and not needs_review(command, names):
             return ALLOWED
         # The command runs in `cwd`; PWD and OLDPWD of the caller may name other directories.
         known = {name: value for name, value in (environment or {}).items() if name not in ("PWD", "OLDPWD")}
         location = Location(known, cwd, home, state)
         return _review(command, policy, location, TimeBudget(seconds))
     except UnreadableError as exc:
-        return unchecked(str(exc))
+        return unchecked(str(exc), policy)
     # The guard must not fail open, so every error of its own is a denial.
     except Exception as exc:  # noqa: BLE001
-        return unchecked(f"the checker failed ({type(exc).__name__})")
+        return unchecked(f"the checker failed ({type(exc).__name__})", policy)
 
 
-def unchecked(reason: str) -> Verdict:
-    """Return the denial of a command that could not be judged."""
-    message = (
-        f"permission denied: this command could not be checked: {reason}. Write it more simply, or in smaller steps"
-    )
-    return Verdict("deny", UNCHECKED, message)
+def unchecked(reason: str, policy: Policy = DEFAULT_POLICY) -> Verdict:
+    """Return the verdict about a command that could not be judged."""
+    message = f"this command could not be checked: {reason}. Write it more simply, or in smaller steps"
+    return policy.verdict("unchecked", message)
 
 
 def _review(command: str, policy: Policy, location: Location, budget: TimeBudget) -> Verdict:
@@ -149,59 +150,52 @@ def _judge(command: str, policy: Policy, location: Location, budget: TimeBudget)
     reading = read_script(clean(command), budget=budget, environment=known, state=state)
     if location.cwd is not None or location.home is not None:
         reading = replace(reading, invocations=tuple(location.placed(item) for item in reading.invocations))
-    denial = built_in_verdict(reading)
-    if denial is not None:
-        return denial
-    if policy.profile == "strict":
-        denial = _extended_verdict(reading, budget)
-        if denial is not None:
-            return denial
-    asked = (
-        ALLOWED if reading.hidden is None else Verdict("ask", HIDDEN_SCRIPT.name, HIDDEN_SCRIPT.message, reading.hidden)
-    )
-    return strictest([rules_verdict(policy.rules, reading), asked]) if policy.rules else asked
+    verdicts = [*_built_in(reading, policy), *_users(reading, policy)]
+    if policy.decision("extended") != "allow" and strictest(verdicts).decision != "deny":
+        verdicts += _extended(reading, policy, budget)
+    if reading.hidden is not None and not _allows_shell(reading, policy):
+        verdicts.append(policy.verdict_of(HIDDEN_SCRIPT, reading.hidden))
+    return strictest(verdicts)
 
 
-def built_in_verdict(reading: ScriptReading) -> Verdict | None:
-    """Return the first denial by one of the rules that hold in every profile."""
+def _built_in(reading: ScriptReading, policy: Policy) -> Iterator[Verdict]:
+    """Judge by the rules of every profile."""
+    checks = [(rule, check) for rule, check in CHECKS if policy.decision(rule.name) != "allow"]
+    if reading.fork_bomb is not None:
+        yield policy.verdict_of(BOMB, (0, 0), reading.fork_bomb)
     for invocation in reading.invocations:
-        if not concerned(invocation):
-            continue
-        for rule, check in CHECKS:
+        for rule, check in checks:
             reason = check(invocation)
-            if reason is not None:
-                return Verdict("deny", rule.name, rule.message, invocation.span, f"{invocation}: {reason}")
-    return None
+            if reason is not None and not policy.lets_pass(invocation):
+                yield policy.verdict_of(rule, invocation.span, f"{invocation}: {reason}")
 
 
-def concerned(invocation: Invocation) -> bool:
-    """True if one of the rules of every profile is about this program."""
-    if not invocation.argv:
-        return False
-    name = invocation.argv[0]
-    return not name.isascii() or any(program in name for program in _PROGRAMS)
+def _users(reading: ScriptReading, policy: Policy) -> Iterator[Verdict]:
+    """Judge by the user's own rules."""
+    for invocation in reading.invocations if policy.rules else ():
+        rule = policy.rule_for(invocation)
+        if rule is not None:
+            yield policy.verdict_by(rule, invocation.span, str(invocation))
 
 
-def _extended_verdict(reading: ScriptReading, budget: TimeBudget) -> Verdict | None:
-    if reading.recursive_functions and reading.background:
-        return _extended(
-            "a function starts itself in the background without end", (0, 0), reading.recursive_functions[0]
-        )
+def _allows_shell(reading: ScriptReading, policy: Policy) -> bool:
+    return any(policy.lets_pass(item) for item in reading.invocations if item.span == reading.hidden)
+
+
+def _extended(reading: ScriptReading, policy: Policy, budget: TimeBudget) -> Iterator[Verdict]:
+    """Judge by the rule of the strict profile."""
     for invocation in reading.invocations:
         reason = extended.check(invocation) or embedded.deletes_in_code(invocation)
+        if reason == STAGED and policy.decision(STAGING.name) == "allow":
+            continue
         if reason is None:
             for script in embedded.embedded_scripts(invocation):
                 inner = read_script(script, budget=budget)
-                denial = built_in_verdict(inner)
+                denied = strictest([*_built_in(inner, policy)])
                 stopped = next((item for item in inner.invocations if extended.check(item) is not None), None)
-                if denial is not None or stopped is not None:
-                    subject = denial.subject.partition(": ")[0] if denial is not None else str(stopped)
+                if denied.decision != "allow" or stopped is not None:
+                    subject = denied.subject.partition(": ")[0] or str(stopped)
                     reason = f"it would store or hand over the command {subject!r}"
                     break
-        if reason is not None:
-            return _extended(reason, invocation.span, str(invocation))
-    return None
-
-
-def _extended(reason: str, span: tuple[int, int], subject: str) -> Verdict:
-    return Verdict("deny", extended.RULE, extended.MESSAGE.format(reason=reason), span, subject)
+        if reason is not None and not policy.lets_pass(invocation):
+            yield policy.verdict("extended", extended.MESSAGE.format(reason=reason), invocation.span, str(invocation))

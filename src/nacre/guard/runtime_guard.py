@@ -15,7 +15,9 @@ from nacre.guard.interpret.alphabet import is_known, is_opaque
 from nacre.guard.interpret.invocation import Invocation
 from nacre.guard.interpret.shell_state import ShellState
 from nacre.guard.interpret.walk import read_script
+from nacre.guard.policy import DEFAULT_POLICY, Policy
 from nacre.guard.programs.wrapper_table import WRAPPERS, options
+from nacre.guard.rules.default_rules import REMOVAL
 from nacre.guard.rules.removal import removal
 from nacre.warden.launch import quoted
 
@@ -46,14 +48,16 @@ def _functions() -> dict[str, str]:
     return {function[1]: function[0] for function in found}
 
 
-def runtime_guard(command: str, state: ShellState | None = None) -> str | None:
+def runtime_guard(command: str, state: ShellState | None = None, policy: Policy = DEFAULT_POLICY) -> str | None:
     """Return the prologue that the command needs in a shell with this state, or None."""
+    if policy.decision(REMOVAL.name) == "allow":
+        return None
     try:
         reading = read_script(command, state=state)
     except UnreadableError:
         # The review refuses such a command, so it never runs.
         return None
-    calls = [invocation for invocation in reading.invocations if _is_open_ended(invocation)]
+    calls = [call for call in reading.invocations if _is_open_ended(call) and not policy.lets_pass(call)]
     return _prologue(calls) if calls else None
 
 

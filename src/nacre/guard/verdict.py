@@ -1,9 +1,10 @@
 """What the guard answers about a command. Decisions are ordered, and the strictest of several wins."""
 
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
-Decision: TypeAlias = Literal["allow", "ask", "deny"]
+from nacre.settings import Decision
+
 STRICTNESS: Final[dict[Decision, int]] = {"allow": 0, "ask": 1, "deny": 2}
 
 
@@ -15,11 +16,18 @@ class Verdict:
     rule: str | None = None
     """The rule that decided; None when nothing objected."""
     message: str = ""
-    """For the model: what was refused and what to do instead."""
+    """A denial for the model: what was refused and what to do instead. Of an `ask`: what the question is about."""
     span: tuple[int, int] | None = None
     """The characters of the command that the rule is about."""
     subject: str = ""
     """The command the rule matched, as it would be run, after expansion and behind its wrappers."""
+
+    denial: str = ""
+    """How the refusal of an `ask` begins."""
+
+    def refusal(self, reason: str = "") -> str:
+        """Return what the model reads where the command does not run, with the reason why an `ask` was refused."""
+        return f"{self.denial}{self.message} ({reason})" if reason else self.message
 
     @property
     def strictness(self) -> int:

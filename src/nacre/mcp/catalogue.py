@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import nacre
-from nacre.contracts import COMPANIONS, contract_names
+from nacre.contracts import COMPANIONS
 from nacre.mcp.machine import ServerCard
 
 INSTRUCTIONS = """\
@@ -82,11 +82,6 @@ _BARE: dict[str, dict[str, Any]] = {
         "max_output_length": _or_null("integer"),
     },
 }
-
-
-def shell_contracts() -> list[str]:
-    """Return the contracts that run commands; a server is started with one of them."""
-    return [name for name in contract_names() if name not in COMPANIONS]
 
 
 def offered_by(contract: str) -> tuple[str, ...]:

@@ -117,7 +117,7 @@ async def approver(command: str, verdict: Verdict) -> bool:
 
 
 def _denied(verdict: Verdict, reason: str) -> DeniedError:
-    return DeniedError(f"{verdict.message} (it needs a person's approval, and {reason})", rule=verdict.rule)
+    return DeniedError(verdict.refusal(f"it needs a person's approval, and {reason}"), rule=verdict.rule)
 
 
 def question(command: str, verdict: Verdict) -> str:

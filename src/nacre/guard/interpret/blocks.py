@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from nacre.bash.tree import Block, Branch, Heredoc, UnreadableError
 from nacre.guard.interpret.alphabet import UNKNOWN, settled
 from nacre.guard.interpret.effects import open_redirects, write_file
-from nacre.guard.interpret.invocation import Call
+from nacre.guard.interpret.invocation import Call, Invocation
 from nacre.guard.interpret.scope import MAX_ALTERNATIVES, Alternatives, Function, ScriptScope, merge
 from nacre.guard.interpret.words import expand_text, expand_words
 
@@ -38,7 +38,12 @@ class OpenBlock:
 def open_block(walk: "Walk", block: Block, first: int) -> OpenBlock:
     """Begin a block whose content starts with the step `first`."""
     opened = OpenBlock(block, first, walk.scope, walk.output, walk.stdin)
-    stdin = open_redirects(walk, block.redirects)[0] if block.redirects else None
+    stdin = None
+    if block.redirects:
+        stdin, targets, _ = open_redirects(walk, block.redirects)
+        if targets:
+            span = walk.span if walk.span is not None else (block.start, block.end)
+            walk.found.append(Invocation((), span, targets=targets, directory=walk.scope.directory))
     if block.pipe_in:
         walk.stdin = walk.piped
     elif stdin is not None:

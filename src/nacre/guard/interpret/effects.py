@@ -69,6 +69,8 @@ def open_redirects(
             case "<" | "<>":
                 content = walk.scope.file(plain(text))
                 stdin = _input(walk, redirect.descriptor, UNKNOWN if content is None else content, stdin)
+                if redirect.operator == "<>":
+                    targets.append((redirect.operator, text))
             case "<&":
                 stdin = walk.scope.file("/dev/fd/" + plain(text)) or stdin
             case _:

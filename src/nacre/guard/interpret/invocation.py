@@ -76,9 +76,7 @@ class ScriptReading:
     invocations: tuple[Invocation, ...]
     damaged: bool
     """Some of the text is not valid shell; both readers have looked at it."""
-    recursive_functions: tuple[str, ...] = ()
-    """Functions that call themselves."""
-    background: bool = False
-    """Something is started with `&`."""
+    fork_bomb: str | None = None
+    """A function that starts itself without end."""
     hidden: tuple[int, int] | None = None
     """Where a shell runs a text that the script makes in a way that is not followed."""

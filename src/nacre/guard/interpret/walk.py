@@ -21,6 +21,7 @@ from nacre.guard.interpret.scope import Function, ScriptScope
 from nacre.guard.interpret.shell_state import ShellState
 from nacre.guard.programs.inner import basename
 from nacre.guard.programs.shells import INTERPRETERS
+from nacre.guard.rules.fork_bombs import fork_bomb
 
 # Codex flags more than eight wrappers too; people do not write that by hand.
 MAX_WRAPPERS: Final = 8
@@ -57,9 +58,8 @@ class Walk:
     span: tuple[int, int] | None = None
     """Where the text that is walked came from; None in the command itself."""
     damaged: bool = False
-    background: bool = False
+    fork_bomb: str | None = None
     calling: list[str] = field(default_factory=list)
-    recursive: list[str] = field(default_factory=list)
     last_argv: tuple[str, ...] = ()
     made: list[str] = field(default_factory=list)
     """Texts that the script spells out and gives to a program that is not followed."""
@@ -100,6 +100,8 @@ class Walk:
         self.levels += 1
         if self.levels > _MAX_LEVELS:
             raise UnreadableError("scripts are nested too deeply")
+        if last is None and self.fork_bomb is None:
+            self.fork_bomb = fork_bomb(program)
         steps, index = program.steps, first
         end = len(steps) if last is None else last
         stack: list[blocks.OpenBlock] = []
@@ -155,7 +157,6 @@ class Walk:
     def call_function(self, name: str, argv: tuple[str, ...], call: Call) -> str:
         """Walk the bodies a function name may stand for."""
         if name in self.calling:
-            self.recursive.append(name)
             return UNKNOWN
         self.calling.append(name)
         outer = (self.output, self.stdin, self.span)
@@ -184,7 +185,6 @@ class Walk:
 
     def walk_text(self, program: Program) -> None:
         """Walk a whole text, and where it is damaged every command that the second reader makes of it."""
-        self.background = self.background or program.background
         self.walk(program)
         if not program.damage:
             return
@@ -212,5 +212,4 @@ def read_script(
     program = read(source, walk.budget)
     walk.source = program.source
     walk.walk_text(program)
-    recursive = tuple(dict.fromkeys(walk.recursive))
-    return ScriptReading(tuple(walk.found), walk.damaged, recursive, walk.background, walk.hidden)
+    return ScriptReading(tuple(walk.found), walk.damaged, walk.fork_bomb, walk.hidden)

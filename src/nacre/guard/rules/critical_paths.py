@@ -56,6 +56,21 @@ def critical_reason(path: str, directory: str = "") -> str | None:
     return reason
 
 
+def system_directory(path: str, directory: str = "") -> str | None:
+    """Return the root or the top-level system directory that this path is, or None."""
+    relative = bool(path) and directory.startswith("/") and path[0] not in ("/", HOME, PWD)
+    for text in (path, f"{directory.rstrip('/')}/{path}" if relative else ""):
+        place = _place(text) if text else None
+        if place is None or place.base != "root" or not all(_everything(name) for name in place.names[1:]):
+            continue
+        if not place.names or _everything(place.names[0]):
+            return "/"
+        first = next((name for name in _SYSTEM if matches(place.names[0], name)), plain(place.names[0]))
+        if first in _SYSTEM and first not in _EMPTIED_FREELY:
+            return f"/{first}"
+    return None
+
+
 def glob_covers_repository(path: str) -> bool:
     """True if the last part is a glob that would match `.git`."""
     last = path.rstrip("/").rsplit("/", 1)[-1]

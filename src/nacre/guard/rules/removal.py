@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from nacre.bash.word_table import names
-from nacre.guard.interpret.alphabet import OUTSIDE, is_opaque, plain
+from nacre.guard.interpret.alphabet import OUTSIDE, is_opaque, plain, show
 from nacre.guard.interpret.invocation import Invocation
 from nacre.guard.programs.getopt import getopt
 from nacre.guard.programs.inner import basename
@@ -86,5 +86,5 @@ def looks_like_removal(argv: tuple[str, ...]) -> bool:
 def check(invocation: Invocation) -> str | None:
     """Return the reason to refuse this command, or None."""
     for target, reason in dangerous_targets(invocation):
-        return f"{plain(target)} is {reason}"
+        return f"{show(target)} is {reason}"
     return "an unknown program with the words of rm -rf /" if looks_like_removal(invocation.argv) else None

@@ -10,7 +10,8 @@
 
 A rule that loads has been checked against its examples; a file that does not load is an error that names
 the file and the line, never an empty policy. The strictest decision wins; a later rule with more words may turn an
-`ask` of an earlier, shorter one into an `allow`.
+`ask` of an earlier, shorter one into an `allow`. A command that a rule allows is allowed although a rule of the guard
+refuses it.
 """
 
 import re
@@ -18,10 +19,11 @@ import tomllib
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from nacre.guard.interpret.invocation import Invocation, ScriptReading
+from nacre.guard.interpret.invocation import Invocation
 from nacre.guard.interpret.walk import read_script
 from nacre.guard.rules.command_words import covers
-from nacre.guard.verdict import ALLOWED, STRICTNESS, Decision, Verdict, strictest
+from nacre.guard.verdict import STRICTNESS
+from nacre.settings import Decision
 
 _KEYS: Final = frozenset(("name", "decision", "words", "reason", "match", "not_match"))
 
@@ -132,12 +134,8 @@ def covers_command(rule: Rule, command: str) -> bool:
     return any(rule.covers(invocation.argv) for invocation in read_script(command).invocations)
 
 
-def rules_verdict(rules: tuple[Rule, ...], reading: ScriptReading) -> Verdict:
-    """Return the strictest verdict of the user's rules over all commands of a script."""
-    return strictest([_for_one(rules, invocation) for invocation in reading.invocations] or [ALLOWED])
-
-
-def _for_one(rules: tuple[Rule, ...], invocation: Invocation) -> Verdict:
+def chosen_rule(rules: tuple[Rule, ...], invocation: Invocation) -> Rule | None:
+    """Return the rule that decides about a command; None if none covers it."""
     chosen: Rule | None = None
     for rule in rules:
         if not rule.covers(invocation.argv):
@@ -149,11 +147,4 @@ def _for_one(rules: tuple[Rule, ...], invocation: Invocation) -> Verdict:
             or (relaxes and len(rule.words) > len(chosen.words))
         ):
             chosen = rule
-    if chosen is None or chosen.decision == "allow":
-        return ALLOWED
-    reason = f": {chosen.reason}" if chosen.reason else ""
-    if chosen.decision == "deny":
-        message = f"permission denied: rule {chosen.name!r} does not allow this{reason}"
-    else:
-        message = f"rule {chosen.name!r} allows this only after approval{reason}"
-    return Verdict(chosen.decision, chosen.name, message, invocation.span, str(invocation))
+    return chosen

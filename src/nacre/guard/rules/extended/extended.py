@@ -1,6 +1,6 @@
 """Rule `extended`, for the strict profile: the same damage by other means.
 
-Deleting without rm, overwriting disks and repositories, undoing work with git, running text from the network,
+Deleting without rm, overwriting repositories and account files, undoing work with git, running text from the network,
 stopping the machine. One function per program, in a table; each gives the reason to refuse, or None.
 """
 
@@ -20,13 +20,11 @@ from nacre.guard.rules.critical_paths import (
     is_whole_repository,
 )
 from nacre.guard.rules.extended import git_losses, services, storage
-from nacre.guard.rules.extended.storage import GIT_FILES, Check, critical, is_disk, is_storage, overwritten
+from nacre.guard.rules.extended.storage import GIT_FILES, Check, critical, is_storage, overwritten
+from nacre.guard.rules.permissions import is_recursive
 from nacre.guard.rules.removal import removal
 
-RULE: Final = "extended"
-MESSAGE: Final = (
-    "permission denied: {reason}. The strict profile does not allow this; do a narrower, reversible step instead"
-)
+MESSAGE: Final = "{reason}. Do a narrower, reversible step instead"
 
 _DESTROYERS: Final = frozenset(("rm", "shred", "unlink", "truncate", "srm", "wipe", "grm"))
 # To kill these by name is to cut the way to the machine, and to end this shell.
@@ -85,7 +83,7 @@ def _rm(invocation: Invocation) -> str | None:
 
 
 def _permissions(invocation: Invocation) -> str | None:
-    recursive = "R" in flags(invocation) or any(plain(word).startswith("--rec") for word in invocation.argv)
+    recursive = is_recursive(invocation)
     paths = operands(invocation)
     for path in paths:
         reason = critical_reason(path, invocation.directory)
@@ -192,7 +190,7 @@ def check(invocation: Invocation) -> str | None:
     """Return the reason to refuse this command under the strict profile, or None."""
     for operator, target in invocation.targets:
         path = plain(target)
-        if is_disk(path) or path == "/proc/sysrq-trigger" or (operator in (">", ">|", "&>") and is_storage(path)):
+        if path == "/proc/sysrq-trigger" or (operator in (">", ">|", "&>") and is_storage(path)):
             return f"{path} would be overwritten"
         if path.startswith(("/dev/tcp/", "/dev/udp/")) and invocation.argv and invocation.name in SHELLS:
             return "a shell would be handed to the network"

@@ -12,6 +12,7 @@ from nacre.guard.programs.git_words import GitCall, git_call
 from nacre.guard.rules.critical_paths import is_here_or_above, is_whole_repository
 
 _MAIN_BRANCHES: Final = frozenset(("main", "master", "trunk", "develop"))
+STAGED: Final = "the whole work tree would be staged"
 _TRUE: Final = frozenset(("true", "yes", "on", "1"))
 _FALSE: Final = frozenset(("false", "no", "off", "0"))
 
@@ -27,10 +28,10 @@ def check(invocation: Invocation) -> str | None:
     whole = any(_is_all(word) for word in call.arguments)
     match call.subcommand:
         case "add" | "stage":
-            return "the whole work tree would be staged" if _names_the_tree(call, invocation.stdin) else None
+            return STAGED if _names_the_tree(call, invocation.stdin) else None
         case "update-index":
             adds = "--add" in words
-            return "the whole work tree would be staged" if adds and _names_the_tree(call, invocation.stdin) else None
+            return STAGED if adds and _names_the_tree(call, invocation.stdin) else None
         case "clean":
             unasked = any(
                 key.lower() == "clean.requireforce" and value.lower() in _FALSE for key, value in call.settings

@@ -1,4 +1,4 @@
-"""The storage part of rule `extended`: what overwrites, empties or reformats disks, account files and repository data.
+"""The storage part of rule `extended`: what overwrites or empties account files and repository data, or changes disks.
 
 One function per kind of program, and their table.
 """
@@ -11,23 +11,18 @@ from nacre.bash.word_table import names
 from nacre.guard.interpret.alphabet import is_opaque, plain
 from nacre.guard.interpret.invocation import Invocation, operands
 from nacre.guard.rules.critical_paths import critical_reason
+from nacre.guard.rules.devices import is_disk
 
 Check: TypeAlias = Callable[[Invocation], str | None]
-_DISK: Final = re.compile(r"/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|md|dm-|loop|mem|kmem|port)\w*")
 _ACCOUNTS: Final = re.compile(r"/etc/(?:passwd|shadow|group|gshadow|sudoers(?:\.d/.*)?|fstab|hosts|ssh/sshd_config)")
 GIT_FILES: Final = re.compile(
     r"(?!.*\.lock$)(?:.*/)?\.git/(?:HEAD|index|config|packed-refs|ORIG_HEAD|objects(?:/.*)?|refs(?:/.*)?|logs(?:/.*)?)"
 )
 
 
-def is_disk(path: str) -> bool:
-    """True if the path is a disk, or memory, as a device."""
-    return _DISK.match(path) is not None
-
-
 def is_storage(path: str) -> bool:
-    """True if the path is a disk, an account file or repository data."""
-    return is_disk(path) or _ACCOUNTS.fullmatch(path) is not None or GIT_FILES.fullmatch(path) is not None
+    """True if the path is an account file or repository data."""
+    return _ACCOUNTS.fullmatch(path) is not None or GIT_FILES.fullmatch(path) is not None
 
 
 def critical(invocation: Invocation, paths: Iterable[str] | None = None) -> str | None:
@@ -60,7 +55,7 @@ def _shred(invocation: Invocation) -> str | None:
 
 
 def overwritten(invocation: Invocation) -> str | None:
-    """tee, cp, install: the target is a disk, an account file or repository data."""
+    """tee, cp, install: the target is an account file or repository data."""
     paths = operands(invocation) if invocation.name == "tee" else operands(invocation)[-1:]
     for path in map(plain, paths):
         if is_storage(path):
@@ -89,24 +84,14 @@ def _partition(invocation: Invocation) -> str | None:
     return "a disk would be changed" if device and set(words).isdisjoint(harmless) else None
 
 
-def _formats(invocation: Invocation) -> str | None:
-    """mkfs and its like, unless they are given a file: an image, or one to swap to."""
-    harmless = {"--help", "--version", "--no-act", "--test", "--check"}.intersection(invocation.argv)
-    return "a disk would be formatted" if _names_device(invocation) and not harmless else None
+def _partition_table(invocation: Invocation) -> str | None:
+    named = any(is_opaque(word) or word.startswith("/dev/") for word in map(plain, operands(invocation)))
+    return _partition(invocation) if named else None
 
 
-def _wipes(invocation: Invocation) -> str | None:
-    """wipefs: without one of these it only lists."""
-    erases = any(re.match(r"-[a-z]*[ao]|--(?:all|offset)", plain(word)) for word in invocation.argv[1:])
-    return _formats(invocation) if erases else None
-
-
-def _edits_table(invocation: Invocation) -> str | None:
-    return _partition(invocation) if _names_device(invocation) else None
-
-
-def _names_device(invocation: Invocation) -> bool:
-    return any(is_opaque(word) or word.startswith("/dev/") for word in map(plain, operands(invocation)))
+def _unknown_disk(invocation: Invocation) -> str | None:
+    """mkfs and its like, where the disk or file is not spelled out."""
+    return "a disk would be formatted" if any(map(is_opaque, operands(invocation))) else None
 
 
 CHECKS: Final[dict[str, Check]] = {
@@ -116,7 +101,6 @@ CHECKS: Final[dict[str, Check]] = {
     **dict.fromkeys(names("shred srm wipe"), _shred),
     **dict.fromkeys(names("tee cp install ln"), overwritten),
     **dict.fromkeys(names("zpool zfs mdadm nvme cryptsetup hdparm diskutil badblocks"), _partition),
-    **dict.fromkeys(names("parted fdisk sfdisk gdisk sgdisk cfdisk"), _edits_table),
-    **dict.fromkeys(names("mkfs mke2fs mkswap blkdiscard newfs mkdosfs mkntfs"), _formats),
-    "wipefs": _wipes,
+    **dict.fromkeys(names("parted fdisk sfdisk gdisk sgdisk cfdisk"), _partition_table),
+    **dict.fromkeys(names("mkfs mke2fs mkswap blkdiscard"), _unknown_disk),
 }
