@@ -200,7 +200,7 @@ def from_environment(
     if environ is None:
         environ = environment()
     files = config.file_stamps(environ.values, config.working_directory()) if settings is None else None
-    key = (environ.generation, settings, approver, files)
+    key = (environ.generation, settings, None if approver is None else _key_of(approver), files)
     known = _engines.get(key)
     if known is None:
         if len(_engines) >= _MOST_ENGINES:
@@ -214,6 +214,16 @@ def from_environment(
         # that is never closed.
         known = _engines.setdefault(key, Engine(settings, state_dir, approver=approver))
     return known
+
+
+def _key_of(approver: Approver) -> object:
+    """What tells one approver from another: itself, or its identity where it has no hash."""
+    try:
+        hash(approver)
+    except TypeError:
+        # Its engine holds it, so no other object gets this number while the engine is remembered.
+        return id(approver)
+    return approver
 
 
 def forget_engines() -> None:
