@@ -9,12 +9,13 @@ import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from nacre.backend import Backend, Ending, Survivor
-from nacre.command import Command, Streams
-from nacre.engine.run import Run
-from nacre.errors import WorkingDirectoryError
+from nacre.command import Command, Streams, TerminalSize
+from nacre.engine.run import EndWatch, Run
+from nacre.errors import BackendError, StartError, WorkingDirectoryError
 from nacre.testing.scripted import Play
 
 # Everything here ends long before this; a backend that does not is broken, not slow.
@@ -46,6 +47,7 @@ BEHAVIOURS = {
         Play(writes=((1, b"done\n"),), survivors=(Survivor(4243, ("sleep", "1000")),)),
     ),
     "does nothing": Behaviour("true", Play()),
+    "reads a line": Behaviour('read -r line; echo "read $line"; stty size', Play()),
 }
 
 
@@ -169,6 +171,41 @@ async def a_missing_directory_is_an_error_before_the_start(backend: Backend) -> 
     assert named == MISSING_DIRECTORY
 
 
+async def a_command_with_pipes_refuses_what_needs_a_terminal(backend: Backend) -> None:
+    command = _command("never ends")
+    process = backend.start(command, EndWatch(command, Collected(), asyncio.get_running_loop()))
+    try:
+        for act in (partial(process.write, b"typed\n"), partial(process.resize, 100, 40)):
+            refusal = None
+            try:
+                act()
+            except BackendError as error:
+                refusal = str(error)
+            assert refusal
+    finally:
+        process.stop()
+        process.release()
+
+
+async def a_terminal_takes_input_and_sizes_or_is_refused_at_the_start(backend: Backend) -> None:
+    command = replace(_command("reads a line"), terminal=TerminalSize(80, 24))
+    sink = Collected()
+    watch = EndWatch(command, sink, asyncio.get_running_loop())
+    try:
+        process = backend.start(command, watch)
+    except StartError:
+        return
+    try:
+        process.resize(100, 40)
+        process.write(b"typed\n")
+        await watch.until_over()
+        assert b"read typed" in sink.streams[1]
+        assert b"40 100" in sink.streams[1]
+    finally:
+        process.stop()
+        process.release()
+
+
 CHECKS: tuple[Callable[[Backend], Awaitable[None]], ...] = (
     merged_output_comes_in_true_order,
     split_output_stays_apart,
@@ -181,6 +218,8 @@ CHECKS: tuple[Callable[[Backend], Awaitable[None]], ...] = (
     stopping_twice_ends_it_once,
     survivors_are_named_and_not_waited_for,
     a_missing_directory_is_an_error_before_the_start,
+    a_command_with_pipes_refuses_what_needs_a_terminal,
+    a_terminal_takes_input_and_sizes_or_is_refused_at_the_start,
 )
 
 
