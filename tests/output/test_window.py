@@ -2,7 +2,7 @@ import tracemalloc
 
 import pytest
 
-from nacre.output.window import Window
+from nacre.output.window import FLOOD_BYTES, Window
 
 
 def fed(window: Window, *chunks: bytes) -> Window:
@@ -88,3 +88,22 @@ def test_memory_stays_bounded_whatever_the_size_of_the_stream() -> None:
 def test_a_whole_limit_below_head_and_tail_is_refused() -> None:
     with pytest.raises(ValueError, match="cannot hold a head of 4 and a tail of 4"):
         Window(4, 4, whole_bytes=7)
+
+
+@pytest.mark.parametrize(
+    ("unit", "end"),
+    [
+        (b"y\n", b""),
+        (b"y\n", b"z"),
+        (b"y\n", b"\n"),
+        (b"the same line\n", b"the sa"),
+        (b"e line\nthe sam", b""),
+        (b"one\ntwo\n", b""),
+        (b"\n", b"no more"),
+        (b"no line at all", b""),
+        (b"no line at all", b"\n"),
+    ],
+)
+def test_a_flood_of_one_line_is_counted_exactly(unit: bytes, end: bytes) -> None:
+    chunk = unit * (2 * FLOOD_BYTES // len(unit)) + end
+    assert fed(Window(4, 4), chunk).newlines == chunk.count(b"\n")

@@ -7,6 +7,9 @@ Imported by the far side too, so it needs nothing but builtins.
 
 from __future__ import annotations
 
+# Only a flood comes in chunks of this size.
+FLOOD_BYTES = 16 * 1024
+
 
 class Window:
     """Keep what may be shown of a stream, and count all of it."""
@@ -45,7 +48,7 @@ class Window:
         if not n:
             return
         self.total_bytes += n
-        self.newlines += buffer.count(b"\n", 0, n)
+        self.newlines += _newlines(buffer, n)
         self._last = buffer[n - 1]
         held = self._held
         if held is None:
@@ -114,3 +117,21 @@ class Window:
         # Trimming at twice the limit moves each byte once, however small the chunks are.
         if len(tail) > 2 * limit:
             del tail[: len(tail) - limit]
+
+
+def _newlines(buffer: bytes | bytearray, n: int) -> int:
+    """How many of the first `n` bytes are newlines.
+
+    A flood is mostly one line again and again. Such a chunk equals itself shifted by that line, which a comparison
+    finds out in a twentieth of the time of a count; any other chunk differs at once.
+    """
+    if n < FLOOD_BYTES:
+        return buffer.count(b"\n", 0, n)
+    first = buffer.find(b"\n", 0, n)
+    if first < 0:
+        return 0
+    second = buffer.find(b"\n", first + 1, n)
+    line = second - first
+    if line > 0 and buffer.startswith(memoryview(buffer)[: n - line], line, n):
+        return (n - 1 - first) // line + 1
+    return buffer.count(b"\n", 0, n)
