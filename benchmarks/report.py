@@ -115,10 +115,10 @@ def _targets(results: Results) -> str:
     for target in TARGETS:
         measured = results.workloads.get(target.workload, {}).get(target.tool)
         floor = _floor(results, target.workload) if target.workload in results.workloads else None
-        if measured is None or floor is None:
+        if measured is None or target.workload not in results.workloads:
             verdict, ratio = "not measured", ""
-        elif measured.median is None:
-            verdict, ratio = "fails", ""
+        elif measured.median is None or floor is None:
+            verdict, ratio = "fails" if measured.median is None else "the floor fails", ""
         else:
             verdict = "met" if measured.median / floor <= target.ratio else "**missed**"
             ratio = f"{measured.median / floor:.2f}"

@@ -73,7 +73,7 @@ class Effort:
 MORE_ROUNDS, QUICK_SECONDS = 4, 2.5
 
 FULL = Effort(rounds=10, calls=20, large_bytes=1 << 30, large_rounds=3, limit=20.0, at_once_limit=30.0)
-QUICK = Effort(rounds=3, calls=10, large_bytes=100 << 20, large_rounds=1, limit=6.0, at_once_limit=10.0)
+QUICK = Effort(rounds=3, calls=10, large_bytes=100 << 20, large_rounds=1, limit=6.0, at_once_limit=30.0)
 
 
 def latency(tools: list[RemoteTool], work: Latency, effort: Effort) -> dict[str, Measured]:

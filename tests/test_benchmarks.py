@@ -95,6 +95,7 @@ def test_a_failure_is_a_row_and_a_bar_like_any_other(tmp_path: Path) -> None:
         workloads={
             "true_paced": {workloads.SPAWN: floor, ASYNCIO.name: failing, NACRE.name: Measured(times=[0.001])},
             "startup": {startup.FLOOR: Measured(times=[0.1]), startup.CLI: Measured(times=[0.25])},
+            "at_once_500": {ASYNCIO.name: failing, NACRE.name: Measured(times=[1.0])},
         },
         runner_kilobytes=[1100, 1100],
         robustness={NACRE.name: {case.title: Judged(ok=True, note="") for case in robustness.CASES}},
@@ -106,6 +107,7 @@ def test_a_failure_is_a_row_and_a_bar_like_any_other(tmp_path: Path) -> None:
     assert "| **nacre, warden** | one-shot | 1 | 1.000 ms | 1.000 ms | 0.50 |  |" in text
     assert "- openhands tmux: not installed" in text
     assert "| `true`, 5 ms between calls | nacre, warden | ≤ 1.5 | 0.50 | met |" in text
+    assert "| nacre, warden | ≤ 1.5 |  | the floor fails |" in text
     assert f"| a process of its own, from start to exit | {startup.CLI} | ≤ 2 | 2.50 | **missed** |" in text
     assert (
         "| private memory of a job's runner | 2 jobs of the workspace tool | ≤ 1024 KB | 1100 KB | **missed** |" in text
