@@ -16,6 +16,8 @@ from typing import Any
 
 from nacre import config
 from nacre.cli import VERBS
+from nacre.cli.command_tree import command_tree
+from nacre.cli.man_page import man_page
 from nacre.cli.parser import parser_of
 from nacre.settings import Settings
 
@@ -83,7 +85,7 @@ def _spelling(action: argparse.Action) -> str:
     choices = "|".join(map(str, action.choices)) if action.choices is not None else ""
     if not action.option_strings:
         name = choices or str(action.metavar or action.dest)
-        return f"[{name}]" if action.nargs == "?" else name
+        return f"[{name}]" if action.nargs == "?" else f"{name} …" if action.nargs in ("+", "*") else name
     names = ", ".join(action.option_strings)
     if action.nargs == 0:
         return names
@@ -123,7 +125,15 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-PAGES = {"command-line.md": render_command_line, "settings.md": render_settings}
+def render_man_page() -> str:
+    return man_page(command_tree())
+
+
+PAGES = {
+    "command-line.md": render_command_line,
+    "settings.md": render_settings,
+    "../nacre.1": render_man_page,
+}
 
 
 def main() -> int:

@@ -26,10 +26,12 @@ from nacre.profile import CaptureShape, Profile
 from nacre.request import ShellRequest, check_call
 from nacre.result import Output, ShellResult
 from nacre.settings import HEAD_BYTES, INLINE_BYTES, Settings
+from nacre.warden.launch import quoted
 from nacre.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nacre.guard.approval import Approver
     from nacre.planning.plan import Plan
     from nacre.sessions.session import ShellSession
 
@@ -106,13 +108,20 @@ async def run_with(
     env: Mapping[str, str] | None = None,
     settings: Settings | None = None,
     observers: Observers = NO_OBSERVERS,
+    approver: Approver | None = None,
+    stdin: str | None = None,
 ) -> ShellResult:
-    """Run a command with a profile of the caller's choice."""
+    """Run a command with a profile of the caller's choice.
+
+    Args:
+        approver: asked about commands that a rule says to ask about.
+        stdin: a fifo that the command reads; None gives it an empty input.
+    """
     if timeout is not None or env is not None or not isinstance(command, str):
         check_call(command, timeout=timeout, env=env)
     directory = config.absolute(cwd) if cwd is not None else config.working_directory()
     environ = environment()
-    engine = from_environment(settings=settings, environ=environ)
+    engine = from_environment(settings=settings, approver=approver, environ=environ)
     planner, notices = engine.planner, engine.notices
     key = (profile, command, timeout, directory, environ.generation)
     planned = planner.known.get(key) if env is None else None
@@ -123,6 +132,10 @@ async def run_with(
         planned = await planner.review(planner.plan(request, profile, cwd=directory), profile)
         if env is None and planner.decides_alone and not notices.notices:
             planner.remember(key, planned)
+    if stdin is not None:
+        # The shell itself opens the fifo: where nothing writes to it, the timeout ends the shell.
+        prologue = f"exec <{quoted(stdin)}\n{planned.command.prologue}"
+        planned = replace(planned, command=replace(planned.command, prologue=prologue))
     result = await execute(engine, planned, profile, observers=observers)
     if notices.notices:
         notices.told(_STATELESS)

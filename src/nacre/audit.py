@@ -15,7 +15,7 @@ from nacre.errors import NacreError, reason_of
 from nacre.state_directory import answers, survey
 from nacre.warden.log_line import FAILURE, NAME, append_line, open_for_reading
 
-__all__ = ["FAILURE", "NAME", "append_line", "entries"]
+__all__ = ["FAILURE", "NAME", "append_line", "decode_line", "entries"]
 
 
 def entries(state_dir: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
@@ -28,7 +28,7 @@ def entries(state_dir: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
     log = os.path.join(directory, NAME)
     try:
         for line in _lines(log) if answers(directory) else survey(directory, _all_lines, log):
-            entry = _decode(line)
+            entry = decode_line(line)
             if entry is not None:
                 yield entry
     except OSError as error:
@@ -51,7 +51,8 @@ def _all_lines(log: str) -> list[str]:
     return list(_lines(log))
 
 
-def _decode(line: str) -> dict[str, Any] | None:
+def decode_line(line: str) -> dict[str, Any] | None:
+    """Return the entry in a line; None if the line is damaged."""
     # A write that a full disk cut off is followed by the next entry in the same line; quotes within one are escaped.
     for text in (line, line[max(0, line.rfind('{"time":')) :]):
         with contextlib.suppress(ValueError):

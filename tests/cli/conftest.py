@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import pty
+import select
 import subprocess
 import sys
+import termios
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,8 +44,40 @@ class Nacre:
         )
         return Finished(done.returncode, done.stdout.decode(), done.stderr.decode())
 
+    def at_terminal(
+        self, *arguments: str, typed: bytes = b"", columns: int = 80, cwd: Path | None = None, **env: str
+    ) -> Finished:
+        """The same at a terminal of its own, where `typed` answers the first question; both streams are `out`."""
+        master, slave = pty.openpty()
+        termios.tcsetwinsize(slave, (24, columns))
+        # setsid makes the terminal its controlling one, as a login does.
+        argv = ["setsid", "--ctty", "--wait", *self.argv, *arguments]
+        environment = {**os.environ, "TERM": "xterm", **env}
+        with subprocess.Popen(argv, stdin=slave, stdout=slave, stderr=slave, cwd=cwd, env=environment) as running:
+            os.close(slave)
+            seen = b""
+            try:
+                while data := _read(master):
+                    seen += data
+                    if typed and b"[y/N" in seen:
+                        os.write(master, typed)
+                        typed = b""
+                running.wait(PATIENCE_SECONDS)
+            finally:
+                os.close(master)
+                running.kill()
+        return Finished(running.returncode, seen.decode().replace("\r\n", "\n"), "")
+
     def start(self, *arguments: str, **options: Any) -> subprocess.Popen[bytes]:
         return subprocess.Popen([*self.argv, *arguments], **options)
+
+
+def _read(master: int) -> bytes:
+    """What the terminal shows next; nothing when the last process has left it."""
+    try:
+        return os.read(master, 65_536) if select.select([master], [], [], PATIENCE_SECONDS)[0] else b""
+    except OSError:
+        return b""
 
 
 @pytest.fixture

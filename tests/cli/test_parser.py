@@ -17,8 +17,8 @@ def test_the_first_page_names_every_verb_with_its_summary(
     page = capsys.readouterr()
     assert page.err == ""
     lines = [line.strip() for line in page.out.splitlines()]
-    assert [line for line in lines if line in [f"{name:<10} {text}" for name, text in VERBS.items()]] == [
-        f"{name:<10} {text}" for name, text in VERBS.items()
+    assert [line for line in lines if line in [f"{name:<11} {text}" for name, text in VERBS.items()]] == [
+        f"{name:<11} {text}" for name, text in VERBS.items()
     ]
 
 

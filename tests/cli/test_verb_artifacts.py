@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.conftest import Nacre
 from nacre.artifacts.store import ArtifactStore
 from nacre.cli import main
 from nacre.cli import verb_artifacts as verb
@@ -58,6 +59,7 @@ def test_list_as_json_is_an_array_of_facts(store: ArtifactStore, capsys: pytest.
     assert first == {
         "id": 1,
         "kind": "bash",
+        "command": None,
         "path": os.path.join(store.root, "1.bash.log"),
         "state": "complete",
         "totalBytes": 19,
@@ -144,3 +146,16 @@ def test_a_terminal_is_not_given_the_escapes_of_a_command(home: Path) -> None:
     finally:
         os.close(ours)
         os.close(theirs)
+
+
+def test_the_command_behind_an_artifact_is_named(nacre: Nacre, home: Path) -> None:
+    command = "seq 100000 # numbers"
+    assert nacre("run", "--json", "--", command).code == 0
+    (entry,) = json.loads(nacre("artifacts", "list", "--json").out)
+    shown = json.loads(nacre("artifacts", "show", "1", "--json", "--limit", "2").out)
+    assert (entry["command"], shown["command"], shown["text"]) == (command, command, "1\n")
+    assert nacre("artifacts", "list").out.endswith(f'{entry["path"]}  "{command}"\n')
+    header, row = nacre.at_terminal("artifacts", "list", columns=120, NO_COLOR="1").out.splitlines()
+    assert (header.split()[-1], row.endswith(f' complete    "{command}"')) == ("COMMAND", True)
+    (said, first, *_) = nacre.at_terminal("artifacts", "show", "1", "--lines", "1:2").out.splitlines()
+    assert (said, first) == (f'nacre: artifact 1, the output of "{command}"', "1")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -223,3 +224,32 @@ def test_bad_usage_is_2_and_names_what_is_missing(nacre: Nacre) -> None:
     done = nacre("jobs", "show")
     assert (done.code, done.out) == (2, "")
     assert done.err.endswith("nacre jobs show: error: the following arguments are required: id\n")
+
+
+def test_following_prints_the_output_as_it_comes_and_ends_with_the_job(nacre: Nacre, jobs: Jobs, fifo: Path) -> None:
+    jobs.start(f"echo first; read line <{fifo}; echo $line")
+    with nacre.start("jobs", "logs", "-f", "bg_1", stdout=subprocess.PIPE) as following:
+        assert following.stdout is not None
+        assert following.stdout.readline() == b"first\n"
+        fifo.write_text("second\n", encoding="utf-8")
+        assert following.stdout.readline() == b"second\n"
+        assert following.wait(10) == 0
+
+
+def test_jobs_are_chosen_by_outcome(nacre: Nacre, jobs: Jobs) -> None:
+    jobs.start("exit 3")
+    jobs.start("sleep 1000")
+    nacre("jobs", "wait", "bg_1")
+    listed = {
+        outcome: [job["id"] for job in json.loads(nacre("jobs", "list", "--json", "--outcome", outcome).out)]
+        for outcome in ("exited", "running", "lost")
+    }
+    assert listed == {"exited": ["bg_1"], "running": ["bg_2"], "lost": []}
+
+
+def test_a_terminal_has_a_header_and_a_failure_in_red(nacre: Nacre, jobs: Jobs) -> None:
+    jobs.start("exit 3")
+    nacre("jobs", "wait", "bg_1")
+    header, row = nacre.at_terminal("jobs", "list").out.splitlines()
+    assert header == "\x1b[1mJOB      OUTCOME               AGE  COMMAND\x1b[0m"
+    assert row.startswith("bg_1     \x1b[31mexited 3        \x1b[0m ")

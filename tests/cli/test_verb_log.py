@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import signal
+import subprocess
 from pathlib import Path
 from typing import Any
 
-from cli.conftest import Finished, Nacre
+import pytest
+
+from cli.conftest import PATIENCE_SECONDS, Finished, Nacre
 from nacre import audit
 from nacre.engine.call_log import AuditLog
 
@@ -75,6 +80,83 @@ def test_the_last_calls_can_be_asked_for(nacre: Nacre, home: Path) -> None:
         append(home, {"command": f"echo {number}"})
     done = nacre("log", "--json", "-n", "2")
     assert [json.loads(line)["command"] for line in done.out.splitlines()] == ["echo 3", "echo 4"]
+
+
+# Filters.
+
+ENTRIES: list[dict[str, Any]] = [
+    {"command": "good", "outcome": "exited", "exitCode": 0, "cwd": "/p/a"},
+    {"command": "bad", "outcome": "exited", "exitCode": 2, "cwd": "/p/a/b"},
+    {"command": "slow", "outcome": "timedOut", "exitCode": None, "cwd": "/p/ab"},
+    {"command": "old", "outcome": "timedout", "exitCode": None, "cwd": "/q"},
+    {"command": "refused", "outcome": "denied", "cwd": "/q"},
+]
+
+
+@pytest.mark.parametrize(
+    ("filters", "commands"),
+    [
+        (["--failed"], ["bad", "slow", "old", "refused"]),
+        (["--outcome", "timedOut"], ["slow", "old"]),
+        (["--outcome", "denied"], ["refused"]),
+        (["--project", "/p/a"], ["good", "bad"]),
+        (["--failed", "--project", "/p/a"], ["bad"]),
+        (["--failed", "-n", "1"], ["refused"]),
+    ],
+    ids=str,
+)
+def test_calls_are_chosen_by_failure_outcome_and_project(
+    nacre: Nacre, home: Path, filters: list[str], commands: list[str]
+) -> None:
+    for entry in ENTRIES:
+        append(home, {"time": 0.0, **entry})
+    done = nacre("log", "--json", *filters)
+    assert [json.loads(line)["command"] for line in done.out.splitlines()] == commands
+
+
+def test_the_project_is_that_of_the_directory(nacre: Nacre, home: Path, tmp_path: Path) -> None:
+    below = tmp_path / "project" / "src"
+    below.mkdir(parents=True)
+    (below.parent / "nacre.toml").touch()
+    nacre("run", "--", "echo inside", cwd=below)
+    nacre("run", "--", "echo outside", cwd=tmp_path)
+    done = nacre("log", "--json", "--project", ".", cwd=below)
+    assert [json.loads(line)["command"] for line in done.out.splitlines()] == ["echo inside"]
+
+
+# For people.
+
+
+def test_a_long_command_is_shortened_but_not_in_json(nacre: Nacre, home: Path) -> None:
+    append(home, {"time": 0.0, "command": "x" * 1000, "outcome": "exited", "exitCode": 0})
+    line = nacre("log").out
+    assert line.endswith(f' B  "{"x" * 157}…"\n')
+    assert json.loads(nacre("log", "--json").out)["command"] == "x" * 1000
+
+
+def test_a_terminal_has_a_header_colours_and_rows_of_its_width(nacre: Nacre, home: Path) -> None:
+    append(home, {"time": 0.0, "contract": "run", "command": "y" * 300, "outcome": "exited", "exitCode": 3})
+    header, row = nacre.at_terminal("log", columns=100).out.splitlines()
+    assert header.startswith("\x1b[1mTIME ")
+    assert "\x1b[31mexited 3    \x1b[0m" in row
+    assert len(re.sub(r"\x1b\[\d+m", "", row)) == 100
+    plain = nacre.at_terminal("log", columns=100, NO_COLOR="1").out
+    assert (plain.startswith("TIME "), "\x1b" in plain) == (True, False)
+
+
+def test_following_prints_the_last_calls_and_those_to_come(nacre: Nacre, home: Path) -> None:
+    append(home, {"command": "before"})
+    with nacre.start("log", "-f", "--json", stdout=subprocess.PIPE) as following:
+        assert following.stdout is not None
+        assert json.loads(following.stdout.readline())["command"] == "before"
+        append(home, {"command": "one"})
+        assert json.loads(following.stdout.readline())["command"] == "one"
+        # The log is turned over, and the next call begins a new one.
+        os.replace(home / audit.NAME, home / f"{audit.NAME}.1")
+        append(home, {"command": "two"})
+        assert json.loads(following.stdout.readline())["command"] == "two"
+        following.send_signal(signal.SIGINT)
+        assert following.wait(PATIENCE_SECONDS) == 128 + signal.SIGINT
 
 
 def test_no_log_is_an_empty_one(nacre: Nacre) -> None:

@@ -25,6 +25,7 @@ VERBS = {
     "mcp": "serve the tools to an MCP client",
     "install": "add nacre to an editor or agent that speaks MCP",
     "config": "show the effective settings and where each came from",
+    "completions": "print completions for bash, zsh or fish, or the man page",
 }
 
 _SUMMARY = """\
@@ -35,7 +36,7 @@ usage: nacre VERB …        nacre VERB --help explains a verb
 {verbs}
 
 examples:
-  nacre run -- 'make test'                          exits with make's code; 124 on timeout, 126 denied, 125 our failure
+  nacre run -- make test                            exits with make's code; 124 on timeout, 126 denied, 125 our failure
   nacre run --json -- 'false | tail'                one object with outcome, text, stage codes and notices
   nacre call modes '{{"command": "npm run dev", "mode": "background"}}'
   nacre jobs list
@@ -44,7 +45,7 @@ examples:
 
 def summary() -> str:
     """Return the first page of help."""
-    return _SUMMARY.format(verbs="\n".join(f"  {name:<10} {text}" for name, text in VERBS.items()))
+    return _SUMMARY.format(verbs="\n".join(f"  {name:<11} {text}" for name, text in VERBS.items()))
 
 
 def _print(text: str) -> int:

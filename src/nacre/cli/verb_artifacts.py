@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import re
+import sys
 import time
 from pathlib import Path
 
-from nacre import config
+from nacre import audit, config
 from nacre.artifacts.opening import ArtifactEntry
 from nacre.artifacts.store import ArtifactStore
 from nacre.artifacts.stored import Line
-from nacre.cli.frame import say
+from nacre.cli.frame import complain, say
+from nacre.cli.listing import paper
 from nacre.cli.output_range import add_range, count, line_facts, note_gap, print_range, range_facts
 from nacre.cli.parser import subcommand
-from nacre.errors import InvalidRequestError
+from nacre.errors import InvalidRequestError, NacreError
 from nacre.output.decode import decode
 from nacre.output.escapes import strip
 from nacre.output.sizes import human_size
@@ -60,24 +63,45 @@ def main(namespace: argparse.Namespace, *, root: Path | None = None) -> int:
 
 
 def _list(store: ArtifactStore, namespace: argparse.Namespace) -> int:
-    entries = store.list()
+    entries, commands = store.list(), _commands()
     if namespace.json:
-        print(json.dumps([_facts(entry) for entry in entries]))
-    elif not entries:
+        print(json.dumps([_facts(entry, commands) for entry in entries]))
+        return 0
+    if not entries:
         say("no artifacts")
-    else:
-        for entry in entries:
-            when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.written_at))
-            size = human_size(entry.total_bytes)
-            dropped = f" ({human_size(entry.dropped_bytes)} dropped)" if entry.dropped_bytes else ""
-            print(f"{entry.id:<5} {entry.kind:<8} {when}  {size:>9}{dropped}  {entry.state:<11} {entry.path}")
+        return 0
+    sheet = paper()
+    sheet.header(f"{'ID':<5} {'KIND':<8} {'TIME':<19}  {'SIZE':>9}  {'STATE':<11} COMMAND")
+    for entry in entries:
+        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.written_at))
+        size = human_size(entry.total_bytes)
+        dropped = f" ({human_size(entry.dropped_bytes)} dropped)" if entry.dropped_bytes else ""
+        # A person wants the command, a program the path: a terminal has no room for both.
+        path = f"{entry.path}  " if sheet.columns is None else ""
+        row = f"{entry.id:<5} {entry.kind:<8} {when}  {size:>9}{dropped}  {entry.state:<11} {path}"
+        command = commands.get(entry.id)
+        print(f"{row}{'-' if command is None else sheet.command(command, before=len(row))}")
     return 0
+
+
+def _commands() -> dict[int, str]:
+    """Return the command of each artifact that the log has; a log that cannot be read has none."""
+    with contextlib.suppress(NacreError):
+        return {
+            number: entry.get("command", "")
+            for entry in audit.entries(config.state_dir(os.environ))
+            for number in entry.get("artifacts", ())
+        }
+    return {}
 
 
 def _show(store: ArtifactStore, namespace: argparse.Namespace) -> int:
     with store.open(namespace.id) as artifact:
+        commands = _commands()
+        if sys.stdout.isatty() and not namespace.json and namespace.id in commands:
+            complain(f"artifact {namespace.id}, the output of {json.dumps(commands[namespace.id])}")
         if namespace.json:
-            print(json.dumps({**_facts(artifact.entry), **range_facts(artifact, namespace)}))
+            print(json.dumps({**_facts(artifact.entry, commands), **range_facts(artifact, namespace)}))
         else:
             print_range(artifact, namespace)
     return 0
@@ -121,10 +145,11 @@ def _prune(store: ArtifactStore, namespace: argparse.Namespace) -> int:
     return 0
 
 
-def _facts(entry: ArtifactEntry) -> dict[str, object]:
+def _facts(entry: ArtifactEntry, commands: dict[int, str]) -> dict[str, object]:
     return {
         "id": entry.id,
         "kind": entry.kind,
+        "command": commands.get(entry.id),
         "path": entry.path,
         "state": entry.state,
         "totalBytes": entry.total_bytes,

@@ -29,6 +29,7 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("contract", choices=contract_names(), help="the shape of the tool")
     add_tools(parser)
+    parser.add_argument("--pretty", action="store_true", help="indent the answer, for people")
     parser.add_argument("arguments", nargs="?", default="-", help="the arguments as JSON; - or nothing reads stdin")
 
 
@@ -44,7 +45,7 @@ def main(namespace: argparse.Namespace) -> int:
         reply = asyncio.run(_call(namespace.contract, arguments, namespace.tools.split(",")))
     for notice in reply.notices:
         complain(notice)
-    print(json.dumps(reply.json()))
+    print(json.dumps(reply.json(), indent=2 if namespace.pretty else None))
     return 0
 
 

@@ -6,13 +6,17 @@ import argparse
 import json
 import os
 import select
+import sys
 import time
 from typing import Any
 
 from nacre import config
+from nacre.cli.following import LOOK_SECONDS
 from nacre.cli.frame import complain, say
+from nacre.cli.listing import GREEN, RED, Paper, paper
 from nacre.cli.output_range import add_range, print_range, range_facts
 from nacre.cli.parser import subcommand
+from nacre.errors import InvalidRequestError
 from nacre.jobs.job import Job
 from nacre.jobs.liveness import RunnerLock
 from nacre.jobs.output_file import JobFile
@@ -20,9 +24,12 @@ from nacre.jobs.ownership import others_line, split
 from nacre.jobs.table import JobTable
 from nacre.warden import path_lookup
 
+OUTCOMES = ("running", "exited", "signalled", "timedOut", "stopped", "lost")
+
 EPILOG = """\
 examples:
   nacre jobs list --all
+  nacre jobs logs -f bg_1
   nacre jobs wait bg_1 --timeout 60 && nacre jobs logs bg_1 --tail 20
   nacre jobs stop bg_1
 """
@@ -40,45 +47,51 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         sub = subcommand(verbs, verb, text)
         if verb == "list":
             sub.add_argument("--all", action="store_true", help="those of other projects too")
+            sub.add_argument("--outcome", choices=OUTCOMES, help="only jobs in this state")
         else:
             sub.add_argument("id", help="the job's id, e.g. bg_1")
         if verb == "wait":
             sub.add_argument("--timeout", type=float, metavar="S", help="give up after this many seconds (exit 124)")
         if verb == "logs":
             add_range(sub)
+            sub.add_argument("-f", "--follow", action="store_true", help="go on until the job has ended")
 
 
 def main(namespace: argparse.Namespace) -> int:
     table = JobTable(config.state_dir(os.environ))
     match namespace.verb:
         case "list":
-            return _list(table, every=namespace.all, as_json=namespace.json)
+            return _list(table, namespace)
         case "show":
             _print(table.get(namespace.id), as_json=namespace.json)
             return 0
         case "wait":
             return _wait(table, namespace.id, timeout=namespace.timeout, as_json=namespace.json)
         case "logs":
-            return _logs(table.get(namespace.id), namespace)
+            return _logs(table, namespace)
         case _:
             return _stop(table, namespace.id, as_json=namespace.json)
 
 
-def _list(table: JobTable, *, every: bool, as_json: bool) -> int:
+def _list(table: JobTable, namespace: argparse.Namespace) -> int:
     listing, others = table.list(), 0
-    if not every:
+    if not namespace.all:
         listing, others = split(listing, None, path_lookup.project_of(config.working_directory()))
     if others:
         complain(others_line(others, "--all lists them"))
     for problem in listing.damaged:
         complain(f"left alone: {problem}")
-    if as_json:
-        print(json.dumps([_facts(job) for job in listing.jobs]))
+    jobs = [job for job in listing.jobs if namespace.outcome in (None, job.outcome)]
+    if namespace.json:
+        print(json.dumps([_facts(job) for job in jobs]))
         return 0
-    if not listing.jobs:
+    if not jobs:
         say("no jobs")
-    for job in listing.jobs:
-        print(_line(job))
+        return 0
+    sheet = paper()
+    sheet.header(f"{'JOB':<8} {'OUTCOME':<16} {'AGE':>8}  COMMAND")
+    for job in jobs:
+        print(_line(job, sheet))
     return 0
 
 
@@ -87,10 +100,15 @@ def _facts(job: Job) -> dict[str, Any]:
     return {key: value for key, value in job.facts().items() if key != "note"}
 
 
-def _line(job: Job) -> str:
+def _line(job: Job, sheet: Paper) -> str:
     ended = job.record.get("endedAt") or time.time()
     age = f"{ended - job.record.get('startedAt', ended):.0f}s"
-    return f"{job.id:<8} {_status(job):<16} {age:>8}  {json.dumps(job.record.get('command', ''))}"
+    status = f"{_status(job):<16}"
+    before, after = f"{job.id:<8} ", f" {age:>8}  "
+    command = sheet.command(job.record.get("command", ""), before=len(before) + len(status) + len(after))
+    failed = not job.running and job.record.get("exitCode") != 0
+    painted = status if job.running else sheet.paint(status, RED if failed else GREEN)
+    return f"{before}{painted}{after}{command}"
 
 
 def _status(job: Job) -> str:
@@ -164,7 +182,10 @@ def _wait_for_orphan(job: Job, timeout: float | None) -> bool:
         os.close(handle)
 
 
-def _logs(job: Job, namespace: argparse.Namespace) -> int:
+def _logs(table: JobTable, namespace: argparse.Namespace) -> int:
+    if namespace.follow and (namespace.json or namespace.lines is not None or namespace.limit is not None):
+        raise InvalidRequestError("--follow has no end; leave out --json, --lines and --limit", field="follow")
+    job = table.get(namespace.id)
     with JobFile.open(job) as file:
         for notice in file.notices:
             complain(f"{job.id}: {notice}")
@@ -172,7 +193,25 @@ def _logs(job: Job, namespace: argparse.Namespace) -> int:
             print(json.dumps({"id": job.id, **range_facts(file, namespace)}))
         else:
             print_range(file, namespace)
+        end = file.end
+    if namespace.follow:
+        _follow(table, namespace, max(end, namespace.offset))
     return 0
+
+
+def _follow(table: JobTable, namespace: argparse.Namespace, offset: int) -> None:
+    """Print what comes after the offset, until the job has ended."""
+    running = True
+    while running:
+        sys.stdout.flush()
+        time.sleep(LOOK_SECONDS)
+        # Asked first: what the job writes before its end is then read after it.
+        job = table.get(namespace.id)
+        running = job.running
+        with JobFile.open(job) as file:
+            namespace.offset, namespace.tail = offset, None
+            print_range(file, namespace)
+            offset = max(offset, file.end)
 
 
 def _stop(table: JobTable, job_id: str, *, as_json: bool) -> int:

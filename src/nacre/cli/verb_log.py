@@ -7,37 +7,101 @@ import json
 import os
 import time
 from collections import deque
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from nacre import audit, config
+from nacre.cli.following import appended_lines
+from nacre.cli.listing import GREEN, RED, Paper, paper
+from nacre.warden import path_lookup
+
+# How many calls come before those that are followed.
+BEFORE_FOLLOWING = 10
+
+OUTCOMES = ("exited", "signalled", "timedOut", "stopped", "lost", "denied", "notStarted")
+# The spelling of outcomes in texts.
+_WORDS = {"timedOut": "timed out", "notStarted": "not started", "signalled": "killed"}
+# How earlier versions wrote them.
+_EARLIER = {"timedout": "timedOut"}
+
+EPILOG = """\
+A call has failed when it exited with another code than 0 or did not exit by itself. Text shortens long commands;
+--json has them whole. On a terminal there are a header and colours (not with NO_COLOR).
+
+examples:
+  nacre log -n 20
+  nacre log --failed --project .
+  nacre log -f --json
+"""
+
+Test = Callable[[dict[str, Any]], bool]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one object a line, as it was written")
     parser.add_argument("-n", "--last", type=int, metavar="N", help="only the last N calls")
+    parser.add_argument("-f", "--follow", action="store_true", help="go on with the calls to come, until interrupted")
+    parser.add_argument("--failed", action="store_true", help="only calls that failed")
+    parser.add_argument("--outcome", choices=OUTCOMES, help="only calls with this outcome")
+    parser.add_argument(
+        "--project", metavar="DIR", help="only calls in the project of this directory (the nearest .git or nacre.toml)"
+    )
 
 
 def main(namespace: argparse.Namespace) -> int:
-    entries = audit.entries(config.state_dir(os.environ))
-    chosen = entries if namespace.last is None else deque(entries, maxlen=max(0, namespace.last))
-    for entry in chosen:
-        print(json.dumps(entry) if namespace.json else _line(entry))
+    state_dir = config.state_dir(os.environ)
+    wanted = _wanted(namespace)
+    # Before the log is read, so that no call is missed between the two.
+    coming = appended_lines(os.path.join(os.path.abspath(state_dir), audit.NAME)) if namespace.follow else iter(())
+    last = BEFORE_FOLLOWING if namespace.follow and namespace.last is None else namespace.last
+    entries: Iterator[dict[str, Any]] = filter(wanted, audit.entries(state_dir))
+    sheet = paper()
+    if not namespace.json:
+        sheet.header(f"{'TIME':<19}  {'CONTRACT':<9} {'OUTCOME':<12} {'TOOK':>8} {'OUTPUT':>10}    COMMAND")
+    for entry in entries if last is None else deque(entries, maxlen=max(0, last)):
+        print(json.dumps(entry) if namespace.json else _line(entry, sheet))
+    for line in coming:
+        found = audit.decode_line(line.decode("ascii", "replace"))
+        if found is not None and wanted(found):
+            print(json.dumps(found) if namespace.json else _line(found, sheet), flush=True)
     return 0
 
 
-# The spelling of outcomes in texts; earlier versions wrote `timedout`.
-_WORDS = {"timedOut": "timed out", "timedout": "timed out", "notStarted": "not started", "signalled": "killed"}
+def _wanted(namespace: argparse.Namespace) -> Test:
+    """Return the test that the filters make."""
+    tests: list[Test] = []
+    if namespace.failed:
+        tests.append(_has_failed)
+    if namespace.outcome is not None:
+        tests.append(lambda entry: _outcome(entry) == namespace.outcome)
+    if namespace.project is not None:
+        project = path_lookup.project_of(os.path.abspath(namespace.project)).rstrip("/") + "/"
+        tests.append(lambda entry: f"{entry.get('cwd', '')}/".startswith(project))
+    return lambda entry: all(test(entry) for test in tests)
 
 
-def _line(entry: dict[str, Any]) -> str:
+def _outcome(entry: dict[str, Any]) -> str:
+    outcome = str(entry.get("outcome", "?"))
+    return _EARLIER.get(outcome, outcome)
+
+
+def _has_failed(entry: dict[str, Any]) -> bool:
+    if _outcome(entry) == "exited":
+        return bool(entry.get("exitCode"))
+    # The start of a job has no outcome of its own.
+    return _outcome(entry) in OUTCOMES
+
+
+def _line(entry: dict[str, Any], sheet: Paper) -> str:
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.get("time", 0)))
-    code = entry.get("exitCode")
-    outcome = entry.get("outcome", "?")
-    outcome = _WORDS.get(outcome, outcome)
-    status = outcome if code is None else f"{outcome} {code}"
+    code, outcome = entry.get("exitCode"), _outcome(entry)
+    word = _WORDS.get(outcome, outcome)
+    status = f"{word if code is None else f'{word} {code}':<12}"
     took = f"{entry['durationMs'] / 1000:.2f}s" if "durationMs" in entry else "-"
     size = (entry.get("stdoutBytes") or 0) + (entry.get("stderrBytes") or 0)
-    # json.dumps escapes control and direction characters, so that a command cannot disguise itself.
-    command = json.dumps(entry.get("command", ""))
     job = f"  ({entry['jobId']})" if "jobId" in entry else ""
-    return f"{when}  {entry.get('contract', '?'):<9} {status:<12} {took:>8} {size:>10} B  {command}{job}"
+    before, after = f"{when}  {entry.get('contract', '?'):<9} ", f" {took:>8} {size:>10} B  "
+    room = len(before) + len(status) + len(after)
+    command = sheet.command(entry.get("command", ""), before=room, after=len(job))
+    painted = sheet.paint(status, RED if _has_failed(entry) else GREEN)
+    return f"{before}{painted}{after}{command}{job}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -20,15 +21,21 @@ from nacre.result import Exited, Lost, ShellResult, Signalled, Stopped, TimedOut
 if TYPE_CHECKING:
     import argparse
 
+    from nacre.guard.approval import Approver
+
 TIMED_OUT = 124
 
 EPILOG = """\
 exit code: the command's own (128+n for a signal); 124 on timeout, 126 denied, 125 nacre's own failure
 
+One word is a script, as bash -c takes it; several words are one command with its arguments, passed on as they are.
+
 examples:
-  nacre run -- 'make test'
+  nacre run -- 'make test && git status'
+  nacre run -- ls -la 'My Documents'
   nacre run --timeout 600 --cwd src --env CC=clang -- 'make | tail -n 5'
   nacre run --json -- 'false | tail'
+  git diff | nacre run --stdin -- wc -l
 """
 
 
@@ -39,7 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--env", action="append", default=[], metavar="K=V", help="a variable for the command; may be given often"
     )
     parser.add_argument("--json", action="store_true", help="print one object at the end instead of the output")
-    parser.add_argument("command", help="the shell command; put -- before it")
+    parser.add_argument(
+        "--stdin",
+        action="store_true",
+        help="pass standard input on to the command, which else reads an empty one; the guard does not judge it",
+    )
+    parser.add_argument("command", nargs="+", help="a script, or a command and its arguments; put -- before it")
 
 
 def plain(arguments: list[str]) -> SimpleNamespace | None:
@@ -47,7 +59,7 @@ def plain(arguments: list[str]) -> SimpleNamespace | None:
     words = arguments[1:] if arguments[:1] == ["--"] else arguments
     if len(words) != 1 or words[0].startswith("-"):
         return None
-    return SimpleNamespace(command=words[0], cwd=None, env=[], json=False, timeout=None)
+    return SimpleNamespace(command=words, cwd=None, env=[], json=False, stdin=False, timeout=None)
 
 
 def main(namespace: argparse.Namespace | SimpleNamespace) -> int:
@@ -79,18 +91,45 @@ def _result(namespace: argparse.Namespace | SimpleNamespace) -> ShellResult:
         check_timeout(namespace.timeout)
     interruption = Interruption()
     interruption.take_signals()
-    return asyncio.run(interruption.guard(_run(namespace, interruption)))
+    if not namespace.stdin:
+        return asyncio.run(interruption.guard(_run(namespace, interruption, None)))
+    from nacre.cli.stdin_feed import fed_fifo
+
+    with fed_fifo() as fifo:
+        return asyncio.run(interruption.guard(_run(namespace, interruption, fifo)))
 
 
-async def _run(namespace: argparse.Namespace | SimpleNamespace, interruption: Interruption) -> ShellResult:
+def command_of(words: list[str]) -> str:
+    """Return the script: one word as it is, several as one command whose words stay what they are."""
+    if len(words) == 1:
+        return words[0]
+    import shlex
+
+    return shlex.join(words)
+
+
+async def _run(
+    namespace: argparse.Namespace | SimpleNamespace, interruption: Interruption, stdin: str | None
+) -> ShellResult:
     return await run_with(
-        namespace.command,
+        command_of(namespace.command),
         PROFILE if namespace.json else replace(PROFILE, streams="split"),
         timeout=namespace.timeout,
         cwd=namespace.cwd,
         env=_variables(namespace.env),
         observers=Observers(passthrough=None if namespace.json else interruption.pass_through),
+        approver=_approver(namespace),
+        stdin=stdin,
     )
+
+
+def _approver(namespace: argparse.Namespace | SimpleNamespace) -> Approver | None:
+    """Return what asks the person at the terminal; None where there is none."""
+    if not os.isatty(2) or not (namespace.stdin or os.isatty(0)):
+        return None
+    from nacre.cli.terminal_approval import ask
+
+    return ask
 
 
 def _variables(pairs: list[str]) -> dict[str, str]:

@@ -130,7 +130,7 @@ class Planner:
         reviewed = planned if state is not None else replace(planned, reviewed=True)
         if waited and planned.limit is not None:
             left = max(planned.limit - waited, LEAST_SECONDS)
-            reviewed = replace(planned, command=replace(planned.command, timeout=left), waited=waited)
+            reviewed = replace(reviewed, command=replace(planned.command, timeout=left), waited=waited)
         if (prologue := self._prologue(command, profile, state, asked=waited > 0)) is not None:
             reviewed = replace(reviewed, command=replace(reviewed.command, prologue=prologue))
         if state is not None and self.decides_alone:
