@@ -29,8 +29,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+# Messages name this many of what there is.
+MOST_NAMES = 3
 # Messages show this much of a value.
 SHOWN_CHARACTERS = 80
 _SHOWN_ITEMS, _SHOWN_DEPTH = 4, 3
@@ -114,8 +116,7 @@ class UnknownJobError(JobError):
     """No job has that id."""
 
     def __init__(self, job_id: str, known: list[str]) -> None:
-        listed = ", ".join(known) if known else "none"
-        super().__init__(f"no job {job_id!r}; known jobs: {listed}")
+        super().__init__(f"no job {job_id!r}; known jobs: {some_of(known)}")
         self.job_id = job_id
 
 
@@ -155,6 +156,14 @@ class CommandFailedError(NacreError):
 def reason_of(errno: int) -> str:
     """Return the system's words for an errno, in lower case, as part of a sentence."""
     return os.strerror(errno).lower()
+
+
+def some_of(names: Sequence[str]) -> str:
+    """Spell the newest names of a list, which may be long."""
+    if not names:
+        return "none"
+    more = f" ({len(names)} in all)" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[-MOST_NAMES:]) + more
 
 
 def shown(value: object) -> str:

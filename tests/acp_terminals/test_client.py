@@ -237,7 +237,7 @@ async def test_a_cancelled_call_ends_it_before_the_cancellation_goes_on(work: Pa
 async def test_a_terminal_that_comes_too_late_is_ended_and_released(work: Path) -> None:
     async with editing(work, silent=["create"]) as (wire, editor):
         reply = await wire.tool().call({"command": "echo $$ >pid; sleep 1000", "timeout": 1})
-        assert timeless(reply) == "(no output)\n\nWall time: T seconds\n\n[Command timed out after 1 seconds]"
+        assert timeless(reply) == "(no output)\n\nWall time: T seconds\n\n[Command timed out after 1 second]"
         assert "terminalId" not in reply.details
         editor.go.set()
         while "release" not in editor.asked or editor.panes:
@@ -274,7 +274,7 @@ async def test_a_client_that_does_not_kill_or_release_is_pointed_out(work: Path)
         "(no output)\n\nWall time: T seconds\n"
         "the client did not confirm that it ended the command; it may still run\n"
         "the client did not confirm that it released the terminal\n\n"
-        "[Command timed out after 1 seconds]"
+        "[Command timed out after 1 second]"
     )
 
 
@@ -289,7 +289,7 @@ async def test_a_silent_client_holds_nobody(work: Path, monkeypatch: pytest.Monk
         "the client did not confirm that it ended the command; it may still run\n"
         "the client did not tell the last output; some may be missing\n"
         "the client did not confirm that it released the terminal\n\n"
-        "[Command timed out after 1 seconds]"
+        "[Command timed out after 1 second]"
     )
 
 

@@ -312,7 +312,7 @@ async def test_an_empty_command_is_an_error_and_nothing_is_started(home: Path, c
         ),
         (
             {"comand": "ls"},
-            "unknown field 'comand' (value \"ls\"); known fields: command; did you mean 'command'?",
+            "unknown field 'comand' (value \"ls\"); did you mean 'command'?",
         ),
         (
             {"command": "echo \0"},
@@ -381,7 +381,7 @@ async def test_a_failure_that_a_pipe_hides_is_a_notice_and_not_in_the_object(hom
     async with Tool("basic") as tool:
         reply = await tool.call({"command": "false | cat"})
     assert reply.json() == {"stdout": "", "stderr": "", "exitCode": 0}
-    assert reply.notices == ("a pipe hides a failure: stage 1 exited with 1 (stage codes 1 | 0)",)
+    assert reply.notices == ("a pipe hides a failure: stage 1 exited with 1",)
 
 
 # Logging.

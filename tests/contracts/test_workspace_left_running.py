@@ -21,10 +21,7 @@ from nacre.warden import children
 
 
 def new_shell(why: str) -> str:
-    return (
-        f"new shell: the last one {why}; directory, variables and functions are as before; "
-        "$!, jobs and wait know no earlier background process, those that run go on as jobs"
-    )
+    return f"new shell: {why}; directory, variables and functions as before; $!, jobs and wait start empty"
 
 
 def shown(reply: Reply) -> str:
@@ -99,7 +96,7 @@ async def test_a_later_timeout_ends_its_own_command_and_says_what_was_lost(bench
         await gone(*map(int, shown(late).split()))
         assert is_alive(kept)
         after = await tool.call({"command": "echo $x [$!]; jobs"})
-        lost = new_shell("was ended by the timeout")
+        lost = new_shell("the timeout ended the last one")
         assert timeless(after.text) == layout("1 []", lost)
         assert bench.jobs.get("bg_1").running
         # It is an orphan now, and its status is known all the same.
@@ -250,7 +247,7 @@ async def test_a_shell_that_is_ended_while_it_is_idle_says_what_was_lost(bench: 
         await gone(shell)
         assert is_alive(pid)
         after = await tool.call({"command": "echo $x [$!]"})
-        lost = new_shell("was ended while it was not used")
+        lost = new_shell("the last one was ended while it was not used")
         assert timeless(after.text) == layout("1 []", lost)
 
 
@@ -260,7 +257,7 @@ async def test_a_shell_that_cannot_be_marked_ends_and_says_so(bench: Workbench) 
         await say(tool, "x=1; ulimit -x 0")
         pid = int(await say(tool, "sleep 300 & echo $!"))
         after = await tool.call({"command": "echo $x [$!]"})
-        lost = new_shell("stayed with what its command left running")
+        lost = new_shell("the last one stayed with what it left running")
         assert timeless(after.text) == layout("1 []", lost)
         assert is_alive(pid)
         assert bench.jobs.get("bg_1").running

@@ -53,7 +53,7 @@ async def test_a_failing_producer_is_reported_although_the_last_stage_succeeds(s
     assert (timeless(reply.text), reply.is_error) == (
         layout(
             "compiling\nmake: *** [Makefile:2: all] Error 3",
-            f"the exit code is that of the command before `| {stage}`",
+            f"exit code of the command before `| {stage}`",
             status="Command exited with code 2",
         ),
         True,
@@ -62,9 +62,7 @@ async def test_a_failing_producer_is_reported_although_the_last_stage_succeeds(s
 
 async def test_a_failure_in_the_middle_of_the_producer_is_pointed_out(bench: Workbench) -> None:
     reply = await bench.call({"command": "(exit 4) | cat | tail -n 5"})
-    assert timeless(reply.text) == layout(
-        "(no output)", "a pipe hides a failure: stage 1 exited with 4 (stage codes 4 | 0)"
-    )
+    assert timeless(reply.text) == layout("(no output)", "a pipe hides a failure: stage 1 exited with 4")
 
 
 async def test_a_last_stage_that_fails_itself_is_not_covered_by_its_producer(bench: Workbench) -> None:

@@ -10,7 +10,7 @@ from workbench import Workbench, layout, quick, timeless
 
 from nacre.settings import JobSettings, SessionSettings, Settings, ShellSettings
 
-RESTORED = "directory, variables and functions are as before"
+RESTORED = "directory, variables and functions as before"
 
 
 async def test_the_directory_of_a_cd_stays_and_is_shown(bench: Workbench) -> None:
@@ -90,7 +90,7 @@ async def test_a_command_that_becomes_a_job_costs_the_shell_but_not_the_state(be
         moved = await tool.call({"command": "x=lost; echo first; while [ ! -e go ]; do sleep 0.01; done; exit 5"})
         assert moved.details["async"]["jobId"] == "bg_1"
         after = await tool.call({"command": "echo $x; touch go"})
-        notice = f"new shell: the last one went on in the background with its command; {RESTORED}"
+        notice = f"new shell: the last one went on with its job; {RESTORED}"
         assert timeless(after.text) == layout("kept", notice)
         job = await bench.ended("bg_1")
         assert (job.record["state"], job.record["exitCode"]) == ("exited", 5)

@@ -28,10 +28,7 @@ from nacre.warden import children
 
 PTY = "pty was asked for, but there is no terminal here: the command runs with pipes"
 NO_JOBS = Settings(jobs=JobSettings(async_enabled=False))
-FOLLOW_UP = (
-    "Its result will be delivered when it ends. Do other work meanwhile; do not poll with sleep, ps or tail. "
-    'The job tool can wait ({"poll": ["bg_1"]}), read ({"read": "bg_1"}) or cancel it.'
-)
+FOLLOW_UP = 'Its result will be delivered when it ends; to wait for it: job {"poll": ["bg_1"]}'
 JOB = {"state": "running", "jobId": "bg_1", "type": "bash"}
 
 
@@ -508,7 +505,7 @@ async def test_a_timeout_is_an_error_result_with_the_output(bench: Workbench) ->
     """D6: a timeout is a result marked as an error, not an exception. Below the threshold it makes no job."""
     reply = await bench.call({"command": "echo partial; sleep 100", "timeout": 1}, quick(60.0))
     assert (timeless(reply.text), reply.is_error, details(reply)) == (
-        layout("partial", status="[Command timed out after 1 seconds]"),
+        layout("partial", status="[Command timed out after 1 second]"),
         True,
         {"timeoutSeconds": 1, "timedOut": True},
     )
@@ -575,7 +572,7 @@ async def test_explicit_and_moved_jobs_are_both_registered(bench: Workbench) -> 
 
 async def test_start_messages_direct_to_the_job_tool(bench: Workbench) -> None:
     reply = await bench.call({"command": "sleep 100", "async": True})
-    arguments = re.search(r"wait \((\{.*?\})\)", reply.text)
+    arguments = re.search(r"to wait for it: job (\{.*\})", reply.text)
     assert arguments is not None
     polled = await bench.job(json.loads(arguments[1]) | {"wait": 0})
     assert (polled.is_error, polled.details["reason"]) == (False, "wait")

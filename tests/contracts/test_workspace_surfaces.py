@@ -102,7 +102,7 @@ DRAWN = [
         words="PTY exposes explicit `timedOut` result field, non-PTY maps timeout into `cancelled`",
         # Both the same here, so that no surface has to guess.
         arguments={"command": "echo begun; sleep 100", "timeout": 1},
-        ends="\n\n[Command timed out after 1 seconds]",
+        ends="\n\n[Command timed out after 1 second]",
         details={"timeoutSeconds": 1, "timedOut": True},
         is_error=True,
     ),

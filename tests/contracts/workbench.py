@@ -85,8 +85,8 @@ def details(reply: Reply) -> Mapping[str, Any]:
 def full(artifact_id: int | str, first: int | None = None, last: int | None = None) -> str:
     uri = f"artifact://{artifact_id}"
     if first is None:
-        return f"Full output: {uri} (read tool: lines, tail, grep; or `cat {uri}`)"
-    return f'Full output: {uri} (read tool: lines "{first}:{last}", tail, grep; or `sed -n {first},{last}p {uri}`)'
+        return f"Full output: {uri}"
+    return f'Full output: {uri} (read tool: lines "{first}:{last}")'
 
 
 async def until(condition: Callable[[], Any], what: str) -> Any:

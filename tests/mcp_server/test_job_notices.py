@@ -45,5 +45,5 @@ async def test_a_job_that_was_polled_is_not_told_again(connect_http: Connect) ->
         await client.call_tool("bash", {"command": "sleep 0.3", "async": True})
         polled = await client.call_tool("job", {"poll": ["bg_1"]})
         after = await client.call_tool("bash", {"command": "true"})
-    assert "bg_1 has ended." in polled.content[0].text
+    assert polled.content[0].text.startswith("bg_1 [bash] completed, exit code 0, ")
     assert told(after) == []

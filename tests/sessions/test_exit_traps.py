@@ -69,7 +69,7 @@ async def test_the_state_survives_an_exit_in_a_script_with_traps(script: str, tm
             assert (ended.text, ended.exit_code) == expected
             after = await shell.run('echo "$x ${PWD##*/}"; trap -p EXIT')
             assert after.text == "2 there\n"
-            assert "were kept" in after.notices[0]
+            assert "functions kept" in after.notices[0]
             await shell.run("${p:+kill} $p")
 
 

@@ -62,7 +62,7 @@ async def test_a_timeout_costs_the_shell_but_not_the_state(tmp_path: Path) -> No
         after = await shell.run("echo $x; pwd")
         assert after.text == "kept\n/usr\n"
         assert after.notices == (
-            "new shell: the last one was ended by the timeout; directory, variables and functions are as before",
+            "new shell: the timeout ended the last one; directory, variables and functions as before",
         )
         assert (await shell.run("true")).notices == ()
 
@@ -133,7 +133,7 @@ async def test_the_end_of_the_shell_keeps_directory_and_variables(command: str, 
         assert after.text == "new kept\n/\n"
         (notice,) = after.notices
         assert notice.startswith("new shell: the last one ended")
-        assert notice.endswith("directory, variables and functions were kept")
+        assert notice.endswith("directory, variables and functions kept")
 
 
 @pytest.mark.parametrize("command", ["x=new; exec sh -c 'exit 3'", "trap -p; x=new; exit 3"])
@@ -144,7 +144,7 @@ async def test_a_state_that_was_not_written_down_is_not_said_to_be_kept(command:
         after = await shell.run("echo $x; pwd")
         assert after.text == "old\n/usr\n"
         (notice,) = after.notices
-        assert notice.endswith("directory, variables and functions are as they were before its last command")
+        assert notice.endswith("directory, variables and functions as before its last command")
 
 
 async def test_an_exit_takes_nothing_of_one_call_along(tmp_path: Path) -> None:
@@ -341,7 +341,7 @@ async def test_a_state_that_is_too_large_keeps_directory_and_exports(tmp_path: P
         assert after.text == "0 1\n/usr\n"
         assert after.notices == (
             "new shell: the last one was killed; "
-            "directory, umask and exported variables are as before, and the rest was too large to be kept",
+            "directory, umask and exported variables as before, the rest was too large to keep",
         )
 
 

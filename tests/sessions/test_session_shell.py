@@ -39,7 +39,7 @@ async def test_a_state_that_takes_long_to_write_down_does_not_hold_the_next_call
         (notice,) = after.notices
         assert notice == (
             "new shell: the last one took too long to write its state down; "
-            "directory and functions are as before, and variables as they were before its last command"
+            "directory and functions as before, variables as before its last command"
         )
 
 

@@ -224,7 +224,7 @@ async def test_a_trace_in_a_file_of_its_own_costs_neither_stage_codes_nor_the_st
         assert (piped.text, piped.stages) == ("", (1, 0))
         await shell.run("x=3; cd /; exit 3")
         after = await shell.run('{ set +x; } 2>/dev/null; echo "$x $PWD"')
-        assert "were kept" in after.notices[0]
+        assert "functions kept" in after.notices[0]
         assert after.text == "3 /\n"
     lines = [line.lstrip("+").strip() for line in (tmp_path / "trace").read_text(encoding="utf-8").splitlines()]
     # The stages of a pipe run at once.

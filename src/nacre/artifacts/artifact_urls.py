@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nacre.artifacts.store import ArtifactStore
-from nacre.errors import ArtifactError
+from nacre.errors import ArtifactError, some_of
 from nacre.planning.url_resolvers import LocalFiles, Skills
 from nacre.planning.urls import UnresolvedUrlError, UrlRouter
 from nacre.state_directory import StateDirectoryError, files
@@ -30,7 +30,7 @@ class Artifacts:
             raise UnresolvedUrlError(str(error)) from error
 
     def _known(self) -> str:
-        return ", ".join(str(entry.id) for entry in self.store.list()) or "none"
+        return some_of([str(entry.id) for entry in self.store.list()])
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from nacre.artifacts import directory
 from nacre.artifacts.layout import CAP_BYTES, HEAD_BYTES
 from nacre.artifacts.writer import ArtifactWriter
-from nacre.errors import ArtifactError, UnknownArtifactError
+from nacre.errors import ArtifactError, UnknownArtifactError, some_of
 from nacre.state_directory import HERE, StateDirectoryError, answered, files
 
 TYPE_CHECKING = False
@@ -67,8 +67,7 @@ class ArtifactStore:
         if artifact_id in known:
             with contextlib.suppress(FileNotFoundError):
                 return Artifact.open(artifact_id, known[artifact_id], directory.sidecar_of(self.root, artifact_id))
-        listed = ", ".join(map(str, sorted(known))) if known else "none"
-        raise UnknownArtifactError(f"no artifact {artifact_id}; available: {listed}")
+        raise UnknownArtifactError(f"no artifact {artifact_id}; available: {some_of(list(map(str, sorted(known))))}")
 
     @answered(whole=True, kind=ArtifactError)
     def list(self) -> tuple[ArtifactEntry, ...]:

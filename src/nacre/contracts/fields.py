@@ -11,6 +11,21 @@ from nacre.request import check_command, check_encodable, name_of
 # No file has more bytes and no clock more seconds.
 MOST = 2**63 - 1
 
+# What other vendors' tools call the fields.
+OTHER_NAMES = {
+    "cmd": "command",
+    "script": "command",
+    "code": "command",
+    "directory": "cwd",
+    "dir_path": "cwd",
+    "workdir": "cwd",
+    "working_directory": "cwd",
+    "background": "async",
+    "is_background": "async",
+    "run_in_background": "async",
+    "timeout_ms": "timeout",
+}
+
 
 def arguments_of(arguments: object, *, known: Iterable[str]) -> Mapping[str, Any]:
     """Return the arguments as a mapping without unknown fields."""
@@ -19,16 +34,24 @@ def arguments_of(arguments: object, *, known: Iterable[str]) -> Mapping[str, Any
     names = list(known)
     for key in arguments:
         if key not in names:
-            import difflib
-
-            near = difflib.get_close_matches(key[:80], names, n=1) if isinstance(key, str) else []
-            hint = f"; did you mean '{near[0]}'?" if near else ""
-            name = name_of(key)
+            name, near = name_of(key), _near(key, names)
+            hint = f"known fields: {', '.join(names)}" if near is None else f"did you mean '{near}'?"
             raise InvalidRequestError(
-                f"unknown field {name} (value {shown(arguments[key])}); known fields: {', '.join(names)}{hint}",
-                field=name.strip("'"),
+                f"unknown field {name} (value {shown(arguments[key])}); {hint}", field=name.strip("'")
             )
     return arguments
+
+
+def _near(key: object, names: list[str]) -> str | None:
+    """The known field that an unknown one means, as far as its name shows."""
+    import difflib
+
+    if not isinstance(key, str):
+        return None
+    if (meant := OTHER_NAMES.get(key.lower())) in names:
+        return meant
+    near = difflib.get_close_matches(key[:80], names, n=1)
+    return near[0] if near else None
 
 
 def command_of(arguments: Mapping[str, Any]) -> str:

@@ -12,8 +12,9 @@ Runs a shell command with bash in the workspace and returns stdout and stderr me
 
 {state}
 - `timeout` (default 300 s, at most 3600) kills the command and everything it started.{moving}
-- Output over {most} is shown as its first and last lines; all of it is kept, and the result says how to read the rest.
-  Never pipe into head or tail to save tokens and never run a command again to see more of its output.
+- Output over {most} is shown as its first and last lines. All of it is kept: read the artifact that the result names
+  with the `read` tool, or with `cat artifact://ID`. Never pipe into head or tail to save tokens and never run a command
+  again to see more of its output.
 - stdin is empty and prompts are disabled. A failing stage hidden by a pipe is pointed out.
 {background}- Working directory: {cwd}"""
 

@@ -34,7 +34,7 @@ def present_result(result: ShellResult) -> Reply:
     """Answer a command that has ended: output, time, notices, status."""
     lines = [result.text.rstrip("\n") or "(no output)", "", f"Wall time: {result.elapsed:.2f} seconds", *result.notices]
     if result.adopted is not None:
-        lines.append(f"What it left running goes on as background job {result.adopted}; its output is kept there")
+        lines.append(f"it goes on as background job {result.adopted}")
     status = _status(result)
     if status is not None:
         lines += ["", status]
@@ -60,7 +60,7 @@ def _status(result: ShellResult) -> str | None:
         case Signalled() as death:
             return f"Command exited with code {SIGNAL_BASE + death.number} (killed by {death.name})"
         case TimedOut(limit):
-            return f"[Command timed out after {limit:g} seconds]"
+            return f"[Command timed out after {limit:g} second{'' if limit == 1 else 's'}]"
         case Stopped():
             return "[Command aborted]"
         case Lost(reason):
@@ -82,19 +82,17 @@ def _output_notice(output: Output) -> str | None:
         parts.append(f"{counted(output.redraws, 'earlier state')} of redrawn lines left out")
     if output.artifact is not None:
         uri = f"artifact://{output.artifact.id}"
-        parts.append(f"Full output: {uri} ({_how_to_read(uri, cut, output.total_lines)})")
+        parts.append(f"Full output: {uri}{_how_to_read(cut, output.total_lines)}")
         if output.artifact.dropped_bytes:
             parts.append(f"{human_size(output.artifact.dropped_bytes)} of its middle were over the cap and are gone")
     return ". ".join(parts) if parts else None
 
 
-def _how_to_read(uri: str, cut: Truncation | None, total: int) -> str:
-    """Say how the lines that are left out are read, with the read tool or without it."""
+def _how_to_read(cut: Truncation | None, total: int) -> str:
+    """Say how the lines that are left out are read; the tool's description has the rest."""
     first = 1 if cut is None else cut.skipped_lines + cut.head_lines + 1
     last = total if cut is None else total - cut.tail_lines
-    if cut is None or cut.skipped_lines or first > last:
-        return f"read tool: lines, tail, grep; or `cat {uri}`"
-    return f'read tool: lines "{first}:{last}", tail, grep; or `sed -n {first},{last}p {uri}`'
+    return "" if cut is None or cut.skipped_lines or first > last else f' (read tool: lines "{first}:{last}")'
 
 
 def _head_range(cut: Truncation) -> tuple[int, int]:
@@ -175,14 +173,11 @@ def present_background(job: Background) -> Reply:
         lines += [preview, ""]
     lines += list(job.notices)
     if job.event is not None:
-        lines.append(f"Happened after {job.elapsed:.2f} seconds: {job.event}. The command goes on.")
+        lines.append(f"Happened after {job.elapsed:.2f} seconds: {job.event}")
     if job.outcome is not None:
         return _ended_at_once(job, lines)
     lines.append(f"Background job {job.job_id} started: {job.label}")
-    lines.append(
-        "Its result will be delivered when it ends. Do other work meanwhile; do not poll with sleep, ps or tail. "
-        f'The job tool can wait ({{"poll": ["{job.job_id}"]}}), read ({{"read": "{job.job_id}"}}) or cancel it.'
-    )
+    lines.append(f'Its result will be delivered when it ends; to wait for it: job {{"poll": ["{job.job_id}"]}}')
     return Reply(text="\n".join(lines), is_error=False, details=_job_details(job, "running"))
 
 

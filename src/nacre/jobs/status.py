@@ -81,9 +81,19 @@ def details_of(job: Job) -> dict[str, Any]:
 
 def headline(job: Job) -> str:
     """One line: id, status, how it ended, for how long, what it is."""
-    how = "running" if job.running else f"{status_of(job)}, {outcome_of(job)}"
-    line = f"{job.id} [bash] {how}, {spell_seconds(duration_of(job))}: {label_of(job)}"
+    line = f"{job.id} [bash] {_standing(job)}: {label_of(job)}"
     return f"{line} ({job.note})" if job.note else line
+
+
+def standing(job: Job) -> str:
+    """A shorter line, for a reader who knows the command: id, status, how it ended, for how long."""
+    line = f"{job.id} {_standing(job)}"
+    return f"{line} ({job.note})" if job.note else line
+
+
+def _standing(job: Job) -> str:
+    how = "running" if job.running else f"{status_of(job)}, {outcome_of(job)}"
+    return f"{how}, {spell_seconds(duration_of(job))}"
 
 
 def spell_seconds(seconds: float) -> str:

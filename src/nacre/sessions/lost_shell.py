@@ -8,27 +8,27 @@ ShellFate = Literal["waits", "left", "kept", "timeout", "stop", "exit", "signal"
 """What became of the shell after a turn: it waits for the next one, or why there is none any more."""
 
 WHY_LOST = {
-    "timeout": "the last one was ended by the timeout",
-    "stop": "the last one was ended with its cancelled command",
-    "kept": "the last one went on in the background with its command",
-    "left": "the last one stayed with what its command left running",
+    "timeout": "the timeout ended the last one",
+    "stop": "the last one ended with its cancelled command",
+    "kept": "the last one went on with its job",
+    "left": "the last one stayed with what it left running",
     "signal": "the last one was killed",
     "lost": "the last one was lost",
     "spent": "the last one could not go on (its limit on open files, or a builtin that was switched off)",
     "slow": "the last one took too long to write its state down",
 }
-EXITED = "the last one ended (exit, or set -e or -u and a failure)"
+EXITED = "the last one ended (exit, set -e or set -u)"
 EXITED_UNSEEN = "the last one ended (exec, or exit in a script that lists traps or has an EXIT trap set by a function)"
 IDLE = "the last one was ended while it was not used"
 WORN_OUT = "the last one was asked as often as it can be"
 DAMAGED = "the last one was ended after a syntax error that damages bash"
 
-RESTORED = "directory, variables and functions are as before"
-KEPT = "directory, variables and functions were kept"
-BEFORE_LAST = "directory, variables and functions are as they were before its last command"
-IN_PART = "directory, umask and exported variables are as before, and the rest was too large to be kept"
-WITHOUT_VARIABLES = "directory and functions are as before, and variables as they were before its last command"
-_JOBS_LOST = "$!, jobs and wait know no earlier background process, those that run go on as jobs"
+RESTORED = "directory, variables and functions as before"
+KEPT = "directory, variables and functions kept"
+BEFORE_LAST = "directory, variables and functions as before its last command"
+IN_PART = "directory, umask and exported variables as before, the rest was too large to keep"
+WITHOUT_VARIABLES = "directory and functions as before, variables as before its last command"
+_JOBS_LOST = "$!, jobs and wait start empty"
 
 ANEW = "new shell: its state could not be restored in time, so directory and variables start anew"
 NEW_ENVIRONMENT = "new shell: the program's environment has changed, so directory and variables start anew"

@@ -44,7 +44,7 @@ async def test_pages_follow_each_other_and_hold_everything_once(home: Path) -> N
         if "nextOffset" not in reply.details:
             break
         offset = reply.details["nextOffset"]
-        assert reply.text.endswith(f'; go on with read {{"uri": "artifact://1", "offset": {offset}}}]')
+        assert reply.text.endswith(f"; go on with offset {offset}]")
         arguments = {"id": 1, "offset": offset}
     assert "".join(pages).encode() == LINES
 
@@ -54,10 +54,7 @@ async def test_the_last_lines_and_the_matching_lines_are_read_without_the_rest(h
     tail = await Tool("read").call({"id": 1, "tail": 2})
     assert tail.text == "line 09998\nline 09999\n[bytes 109978-110000 of 110000 (107.4KB)]"
     found = await Tool("read").call({"id": 1, "grep": "0999[89]$"})
-    assert found.text == (
-        "9999:line 09998\n10000:line 09999\n[2 matching lines, as number:line]\n"
-        "[searched bytes 0-110000 of 110000 (107.4KB)]"
-    )
+    assert found.text == "9999:line 09998\n10000:line 09999\n[2 matching lines, as number:line]"
     assert found.details["matches"] == [
         {"line": 9999, "offset": 109978, "text": "line 09998"},
         {"line": 10000, "offset": 109989, "text": "line 09999"},
@@ -91,7 +88,7 @@ async def test_a_range_that_does_not_fit_is_continued_by_lines(home: Path) -> No
         if "nextLine" not in reply.details:
             break
         again = f"{reply.details['nextLine']}:9000"
-        assert place.endswith(f'; go on with read {{"uri": "artifact://1", "lines": "{again}"}}]')
+        assert place.endswith(f'; go on with lines "{again}"]')
         arguments["lines"] = again
     assert read == [f"line {n:05d}" for n in range(100, 9000)]
 
@@ -99,10 +96,7 @@ async def test_a_range_that_does_not_fit_is_continued_by_lines(home: Path) -> No
 async def test_a_line_that_does_not_fit_is_continued_by_bytes(home: Path) -> None:
     artifact(home, b"first\n" + b"x" * 3_000 + b"\nlast\n")
     reply = await Tool("read").call({"id": 1, "lines": "2:3", "limit": 1_000})
-    assert reply.text == (
-        "x" * 1_000 + "\n[lines 2-2, bytes 6-1006 of 3012 (2.9KB); "
-        'go on with read {"uri": "artifact://1", "offset": 1006}]'
-    )
+    assert reply.text == ("x" * 1_000 + "\n[lines 2-2, bytes 6-1006 of 3012 (2.9KB); go on with offset 1006]")
 
 
 async def test_lines_behind_dropped_bytes_have_the_numbers_that_grep_gives(home: Path) -> None:
@@ -159,7 +153,7 @@ async def test_the_dropped_middle_is_stated(home: Path) -> None:
             {"id": 1, "grep": r"(a)\1"},
             "field 'grep' is \"(a)\\\\1\": it uses the back reference \\1, which is not supported",
         ),
-        ({"id": 1, "ofset": 3}, f"unknown field 'ofset' (value 3); {KNOWN}; did you mean 'offset'?"),
+        ({"id": 1, "ofset": 3}, "unknown field 'ofset' (value 3); did you mean 'offset'?"),
         ([], "arguments must be a JSON object, got []"),
     ],
 )

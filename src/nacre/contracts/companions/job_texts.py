@@ -13,7 +13,7 @@ from nacre.jobs.notices import INLINE_CHARACTERS, output_of
 from nacre.jobs.output_file import JobFile
 from nacre.jobs.ownership import others_line
 from nacre.jobs.polling import Poll
-from nacre.jobs.status import details_of, headline
+from nacre.jobs.status import details_of, headline, standing
 from nacre.output.decode import fit_head
 from nacre.until import Until
 
@@ -50,19 +50,22 @@ def polled(found: Poll, until: Until | None, *, wait: float, notices: Sequence[s
     ended = [job for job in found.jobs if not job.running]
     running = [job for job in found.jobs if job.running]
     share = min(INLINE_CHARACTERS, LIMIT_BYTES * 4 // 5 // max(1, len(found.jobs)))
-    lines = [_why(found, until, wait=wait), *(f"[{notice}]" for notice in notices)]
+    lines = [f"[{notice}]" for notice in notices]
+    if (why := _why(found, until, wait=wait)) is not None:
+        lines.insert(0, why)
     lines += [f"[no job {job_id!r}]" for job_id in found.unknown]
+    alone = len(found.jobs) == 1
     details = []
     if ended:
-        lines += ["", f"## Completed ({len(ended)})"]
+        lines += [] if alone else ["", f"## Completed ({len(ended)})"]
         for job in ended:
             output = output_of(job, share)
-            lines += [f"### {headline(job)}", *_fenced(output)]
+            lines += [headline(job) if alone else f"### {headline(job)}", *_fenced(output)]
             details.append(details_of(job) | {"resultText": output})
     if running:
-        lines += ["", f"## Still running ({len(running)})"]
+        lines += [] if alone else ["", f"## Still running ({len(running)})"]
         for job in running:
-            lines += [f"- {headline(job)}", *_newest(job, min(share, TAIL_BYTES))]
+            lines += [headline(job) if alone else f"- {headline(job)}", *_newest(job, min(share, TAIL_BYTES))]
             details.append(details_of(job))
     more: dict[str, Any] = {"reason": found.reason, "jobs": details}
     if found.by is not None:
@@ -98,16 +101,17 @@ def cancelled(outcomes: Mapping[str, Cancelled], problems: Mapping[str, str], jo
 def with_job(job: Job, reply: Reply) -> Reply:
     """Add the state of the job to the answer of a read."""
     return Reply(
-        text=f"{reply.text}\n[{headline(job)}]",
+        text=f"{reply.text}\n[{standing(job)}]",
         is_error=reply.is_error,
         details={"id": job.id, **reply.details, "jobs": [details_of(job)]},
     )
 
 
-def _why(found: Poll, until: Until | None, *, wait: float) -> str:
+def _why(found: Poll, until: Until | None, *, wait: float) -> str | None:
+    """Return why the poll has returned; None where the state of the jobs says it."""
     match found.reason:
         case "ended":
-            return f"{found.by} has ended." if found.by else "Nothing to wait for."
+            return None if found.jobs else "Nothing to wait for."
         case "matched":
             assert until is not None
             return f"In {found.by} {until}: {found.line}"
@@ -125,7 +129,7 @@ def _newest(job: Job, limit: int) -> list[str]:
     try:
         with JobFile.open(job) as file:
             text = read_tail(file, TAIL_LINES, limit, growing=True).text.rstrip()
-            return _fenced(text) if text else ["(no output yet)", *(f"[{notice}]" for notice in file.notices)]
+            return _fenced(text) if text else [f"[{notice}]" for notice in file.notices]
     except JobError as error:
         return [f"[{error}]"]
 

@@ -5,7 +5,6 @@ The verbs are fields. That exactly one is given is checked here, because many ve
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -189,7 +188,6 @@ async def _read(engine: Engine, fields: Mapping[str, Any]) -> Reply:
             file,
             selector,
             growing=job.running,
-            again=lambda place: f"job {json.dumps({'read': job.id, **place})}",
             plainly="end",
             notices=file.notices,
         )

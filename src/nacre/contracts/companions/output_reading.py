@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,9 +15,6 @@ from nacre.output.sizes import human_size
 from nacre.regex.automaton import RegexWorkError, compiled
 from nacre.until import regex_problem
 from nacre.wording import counted
-
-Again = Callable[[Mapping[str, Any]], str]
-"""Spells the call that continues at a place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,32 +70,31 @@ async def read(
     selector: Selector,
     *,
     growing: bool,
-    again: Again,
     plainly: Literal["beginning", "end"],
     notices: tuple[str, ...] = (),
 ) -> Reply:
-    """Answer a call; `again` spells the call that continues it, `plainly` is the place if none is given."""
+    """Answer a call; `plainly` is the place if none is given."""
     if selector.grep is not None:
         try:
             found = await search(stored, compiled(selector.grep), selector.offset or 0, selector.limit)
         except RegexWorkError as error:
             raise InvalidRequestError(f"field 'grep': {error}", field="grep") from error
-        return _matches(found, growing=growing, again=again, notices=notices)
+        return _matches(found, growing=growing, notices=notices)
     if selector.lines is not None:
         excerpt = await read_lines(stored, *selector.lines, selector.limit, growing=growing)
-        return _line_excerpt(excerpt, selector.lines[1], growing=growing, again=again, notices=notices)
+        return _line_excerpt(excerpt, selector.lines[1], growing=growing, notices=notices)
     if selector.tail is not None or (selector.is_plain and plainly == "end"):
         excerpt = read_tail(stored, selector.tail, selector.limit, growing=growing)
     else:
         excerpt = read_window(stored, selector.offset or 0, selector.limit, growing=growing)
-    return _excerpt(excerpt, growing=growing, again=again, notices=notices)
+    return _excerpt(excerpt, growing=growing, notices=notices)
 
 
-def _excerpt(excerpt: Excerpt, *, growing: bool, again: Again, notices: tuple[str, ...]) -> Reply:
+def _excerpt(excerpt: Excerpt, *, growing: bool, notices: tuple[str, ...]) -> Reply:
     said = [*notices, *excerpt.notices]
     whole = excerpt.offset == 0 and not excerpt.more
     if not whole or growing:
-        said.append(_place("bytes", excerpt, growing=growing, again=again))
+        said.append(_place("bytes", excerpt, growing=growing))
     nothing = "(no output)" if not excerpt.total_bytes else "(nothing new)"
     return Reply(
         text=_with(excerpt.text.rstrip("\n") if excerpt.text.strip() else nothing, said),
@@ -107,9 +103,7 @@ def _excerpt(excerpt: Excerpt, *, growing: bool, again: Again, notices: tuple[st
     )
 
 
-def _line_excerpt(
-    excerpt: Excerpt, last: int | None, *, growing: bool, again: Again, notices: tuple[str, ...]
-) -> Reply:
+def _line_excerpt(excerpt: Excerpt, last: int | None, *, growing: bool, notices: tuple[str, ...]) -> Reply:
     said = [*notices, *excerpt.notices]
     details = _details(excerpt, growing=growing, notices=tuple(said))
     if excerpt.lines is not None:
@@ -119,27 +113,28 @@ def _line_excerpt(
         if excerpt.next_line is not None:
             details["nextLine"] = excerpt.next_line
             rest = f"{excerpt.next_line}:{last or ''}"
-            place += f"; go on with {again({'lines': rest})}"
+            place += f'; go on with lines "{rest}"'
         elif excerpt.more and (last is None or until < last):
-            place += f"; go on with {again({'offset': excerpt.next_offset})}"
+            place += f"; go on with offset {excerpt.next_offset}"
         said.append(place)
     text = excerpt.text.rstrip("\n") if excerpt.lines is not None else "(no such line)"
     return Reply(text=_with(text, said), is_error=False, details=details)
 
 
-def _matches(found: Matches, *, growing: bool, again: Again, notices: tuple[str, ...]) -> Reply:
+def _matches(found: Matches, *, growing: bool, notices: tuple[str, ...]) -> Reply:
     text = "\n".join(f"{one.line}:{one.text}" for one in found.found) or "(no match)"
     count = len(found.found)
     said = [*notices, *found.notices, f"{counted(count, 'matching line')}, as number:line"]
-    said.append(_place("searched bytes", found, growing=growing, again=again))
+    if found.offset or found.more or growing:
+        said.append(_place("searched bytes", found, growing=growing))
     details = _details(found, growing=growing, notices=(*notices, *found.notices))
     matches = [{"line": one.line, "offset": one.offset, "text": one.text} for one in found.found]
     return Reply(text=_with(text, said), is_error=False, details=details | {"matches": matches})
 
 
-def _place(what: str, part: Excerpt | Matches, *, growing: bool, again: Again) -> str:
+def _place(what: str, part: Excerpt | Matches, *, growing: bool) -> str:
     place = _span(what, part, growing=growing)
-    return f"{place}; go on with {again({'offset': part.next_offset})}" if part.more or growing else place
+    return f"{place}; go on with offset {part.next_offset}" if part.more or growing else place
 
 
 def _span(what: str, part: Excerpt | Matches, *, growing: bool) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +41,6 @@ class ReadTool(Companion):
                 artifact,
                 selector,
                 growing=growing,
-                again=lambda place: f"read {json.dumps({'uri': uri, **place})}",
                 plainly="beginning",
                 notices=notices,
             )
