@@ -54,6 +54,8 @@ class Profile:
     """Whether its sessions begin with what the user's rc defines."""
     persists: bool = False
     """Whether the commands of a session share one shell."""
+    minimizes: bool = False
+    """Whether a model reads the view, so that a long output is shortened for it."""
     completion_line: bool = False
     """Whether a background job's output file ends with a line that says how it ended."""
     names_paths: bool = False

@@ -69,6 +69,8 @@ class ShellRequest:
     """Show only this many lines from the beginning."""
     tail: int | None = None
     """Show only this many lines from the end."""
+    raw: bool = False
+    """Whether the output is shown without the minimiser."""
     lifted: Lifted | None = None
     """The last stage of the pipeline, where it only selects lines."""
     until: Until | None = None

@@ -109,6 +109,26 @@ class Truncation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Minimized:
+    """How the minimiser shortened an output; the artifact holds all of it."""
+
+    filter: str
+    """The filters that shortened it."""
+    raw_bytes: int
+    shown_bytes: int
+    artifact_id: int
+
+    def json(self) -> dict[str, object]:
+        """As data spells it."""
+        return {
+            "filter": self.filter,
+            "rawBytes": self.raw_bytes,
+            "shownBytes": self.shown_bytes,
+            "artifactId": str(self.artifact_id),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
     """One captured stream."""
 
@@ -123,6 +143,8 @@ class Output:
     redraws: int = 0
     """Earlier states of redrawn lines (progress bars) that are not shown."""
     artifact: ArtifactRef | None = None
+    minimized: Minimized | None = None
+    """How it was shortened, where it was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

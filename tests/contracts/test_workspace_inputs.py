@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from workbench import Workbench, details, full, layout, timeless
 
-KNOWN = "known fields: command, env, timeout, cwd, pty, async, head, tail, until"
+KNOWN = "known fields: command, env, timeout, cwd, pty, async, head, tail, until, raw"
 EVENTS = "regex, port, file, quiet"
 
 

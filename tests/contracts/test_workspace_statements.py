@@ -420,9 +420,15 @@ ROWS = [
     Row(
         number=157,
         words="[raw output: artifact://<id>]footer",
-        # The minimiser (D15) is not built yet, so there is no footer and the text is the output's own.
-        arguments={"command": "for i in 1 2 3; do echo '  Compiling a v0.1.0'; done"},
-        text=layout("  Compiling a v0.1.0\n" * 2 + "  Compiling a v0.1.0"),
+        arguments={"command": "bash -c 'for i in {1..100}; do echo \"  Compiling a v0.1.0\"; done'"},
+        text=layout(
+            "  Compiling a v0.1.0\n[hidden: 99 rows of build progress; 2079 bytes]\n[raw output: artifact://1]"
+        ),
+        details={
+            "timeoutSeconds": 300,
+            "artifactId": "1",
+            "minimized": {"filter": "cargo", "rawBytes": 2100, "shownBytes": 68, "artifactId": "1"},
+        },
     ),
 ]
 
@@ -457,7 +463,7 @@ async def test_async_is_present_only_when_async_is_enabled(bench: Workbench) -> 
     def fields(settings: Settings) -> list[str]:
         return sorted(bench.tool(settings).schema()["input_schema"]["properties"])
 
-    common = ["command", "cwd", "env", "head", "pty", "tail", "timeout"]
+    common = ["command", "cwd", "env", "head", "pty", "raw", "tail", "timeout"]
     assert fields(Settings()) == sorted([*common, "async", "until"])
     # What keeps a command as a job goes with it.
     assert fields(NO_JOBS) == common
@@ -637,7 +643,8 @@ async def test_strict_and_not_exclusive(bench: Workbench) -> None:
     """Unknown fields are refused. Calls without a session run side by side; those of one session do not (D11)."""
     reply = await bench.call({"command": "true", "shell": "zsh"})
     assert reply.text == (
-        "unknown field 'shell' (value \"zsh\"); known fields: command, env, timeout, cwd, pty, async, head, tail, until"
+        "unknown field 'shell' (value \"zsh\"); "
+        "known fields: command, env, timeout, cwd, pty, async, head, tail, until, raw"
     )
     one, two = bench.tool(), bench.tool()
     # Each waits for the file of the other: one after the other they would never end.

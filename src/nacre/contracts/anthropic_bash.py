@@ -41,6 +41,7 @@ class Anthropic:
         # The texts and the staging rule of `modes` are its own (D29).
         rules=(),
         denial=GUARD_DENIAL,
+        minimizes=True,
     )
 
     def schema(self, context: SchemaContext) -> dict[str, Any]:

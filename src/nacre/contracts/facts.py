@@ -20,4 +20,6 @@ def facts_of(result: ShellResult) -> dict[str, Any]:
         facts["survivors"] = [{"pid": one.pid, "argv": list(one.argv)} for one in result.survivors]
     if result.artifact is not None:
         facts["artifactId"] = str(result.artifact.id)
+    if result.output.minimized is not None:
+        facts["minimized"] = result.output.minimized.json()
     return facts

@@ -45,6 +45,7 @@ class Workspace:
         tells_early_end=True,
         sources_rc=True,
         persists=True,
+        minimizes=True,
     )
 
     def schema(self, context: SchemaContext) -> dict[str, Any]:
@@ -52,7 +53,7 @@ class Workspace:
 
     def decode(self, arguments: object) -> ShellRequest:
         fields = arguments_of(
-            arguments, known=["command", "env", "timeout", "cwd", "pty", "async", "head", "tail", "until"]
+            arguments, known=["command", "env", "timeout", "cwd", "pty", "async", "head", "tail", "until", "raw"]
         )
         background = flag_of(fields, "async")
         until = fields.get("until")
@@ -70,6 +71,7 @@ class Workspace:
             # 0 means the same as an absent field.
             head=number_of(fields, "head", least=0) or None,
             tail=number_of(fields, "tail", least=0) or None,
+            raw=flag_of(fields, "raw"),
             until=None if until is None else decode_until(until),
         )
 

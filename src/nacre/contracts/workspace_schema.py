@@ -57,6 +57,10 @@ def schema(context: SchemaContext) -> dict[str, Any]:
         "head": {"type": "integer", "minimum": 1, "description": "Show only the first lines; all is kept"},
         "tail": {"type": "integer", "minimum": 1, "description": "Show only the last lines; all is kept"},
     }
+    properties["raw"] = {
+        "type": "boolean",
+        "description": "Show the output unshortened; usual noise is hidden otherwise",
+    }
     if context.async_enabled:
         properties["until"] = until_property(
             "Return when this has happened and keep the command as a job; give exactly one",

@@ -80,7 +80,7 @@ def _output_notice(output: Output) -> str | None:
         parts.append(f"Some lines truncated to {output.line_bytes or LINE_BYTES} bytes")
     if output.redraws:
         parts.append(f"{counted(output.redraws, 'earlier state')} of redrawn lines left out")
-    if output.artifact is not None:
+    if output.artifact is not None and output.minimized is None:
         uri = f"artifact://{output.artifact.id}"
         parts.append(f"Full output: {uri}{_how_to_read(cut, output.total_lines)}")
         if output.artifact.dropped_bytes:

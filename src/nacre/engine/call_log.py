@@ -86,6 +86,8 @@ def entry_of(result: ShellResult) -> dict[str, Any]:
         "exitCode": outcome.code if isinstance(outcome, Exited) else result.exit_code,
         **measures(result.elapsed, (output,) if stderr is None else (output, stderr)),
     }
+    if output.minimized is not None:
+        entry["minimized"] = output.minimized.json()
     if result.survivors:
         entry["survivors"] = [{"pid": one.pid, "argv": list(one.argv)} for one in result.survivors]
     if result.notices:

@@ -20,16 +20,22 @@ from nacre.output.window import Window
 from nacre.planning.plan import Plan
 from nacre.profile import CaptureShape, Profile
 from nacre.request import Lifted
-from nacre.result import ArtifactRef, Output
+from nacre.result import ArtifactRef, Minimized, Output
 from nacre.settings import OutputSettings
 from nacre.state_directory import SURVEY_SECONDS, files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nacre.engine.live import LiveTail
+    from nacre.minimize.minimiser import Minimised
 
 # Of a producer whose last stage is lifted: smaller outputs are kept only if the stage hid something.
 SIDE_BYTES = 64 * 1024
+
+# Shortens the text of an output for a model; None leaves it as it is.
+Shorten = Callable[[str], "Minimised | None"]
+# A shorter output cannot save enough.
+LEAST_SHORTENED_BYTES = 1024
 
 Passthrough = Callable[[int, memoryview], None]
 
@@ -161,12 +167,18 @@ class Capture:
         """Show the output to a watcher, from now on."""
         self._watch = feed
 
-    def outputs(self, *, keep_all: bool = False) -> tuple[list[Output], list[str]]:
+    def outputs(self, *, keep_all: bool = False, shorten: Shorten | None = None) -> tuple[list[Output], list[str]]:
         """What is shown of each stream, and the notices about what could not be kept.
 
         Args:
             keep_all: keep small output in an artifact too.
+            shorten: shortens the text of a long output.
         """
+        if shorten is not None and (shortened := self._shortened(shorten)) is not None:
+            problems: list[str] = []
+            if self._side is not None:
+                shortened = self._with_side(shortened, self._side, problems)
+            return [shortened], problems
         if self._spills is None and not keep_all:
             shown = []
             for held in self._small:
@@ -183,7 +195,7 @@ class Capture:
         spills = self._spill()
         self._flush()
         outputs = []
-        problems: list[str] = []
+        problems = []
         for spill in spills:
             view = None if spill.window.overflowed else self._view(spill.window, None)
             # What the view cuts must be on disk, even if the window still holds all of it.
@@ -200,6 +212,51 @@ class Capture:
         if self._side is not None:
             outputs[0] = self._with_side(outputs[0], self._side, problems)
         return outputs, problems
+
+    def _shortened(self, shorten: Shorten) -> Output | None:
+        """The shortened view of an output, once all of it is an artifact; None if it stays as it is."""
+        whole = self._whole()
+        found = shorten(whole.decode("utf-8", "replace")) if len(whole) >= LEAST_SHORTENED_BYTES else None
+        if found is None:
+            return None
+        text = self._planned.redactor.redact_text(found.text) if self._planned.hides else found.text
+        data = text.encode("utf-8", "replace")
+        lines = text.count("\n") + 1
+        captured = Captured(whole=data, head=data, tail=data, total_bytes=len(data), total_lines=lines)
+        view = self._profile.view(captured, self._selection)
+        original = self._original(whole) if view.truncation is None else None
+        if original is None:
+            return None
+        return replace(
+            view,
+            text=f"{view.text.rstrip()}\n[raw output: artifact://{original.id}]\n",
+            total_bytes=len(whole),
+            total_lines=whole.count(b"\n") + (whole[-1:] != b"\n"),
+            artifact=original,
+            minimized=Minimized(
+                filter=found.filter,
+                raw_bytes=found.raw_bytes,
+                shown_bytes=found.shown_bytes,
+                artifact_id=original.id,
+            ),
+        )
+
+    def _whole(self) -> bytes:
+        """All output of the only stream; empty if it is not at hand."""
+        if self._spills is None:
+            return bytes(self._small[0])
+        self._flush()
+        return self._spills[0].window.whole or b""
+
+    def _original(self, whole: bytes) -> ArtifactRef | None:
+        """The artifact of an output before it is shortened; None if it could not be kept."""
+        try:
+            writer = self._create("bash-original")()
+        except ArtifactError:
+            return None
+        writer.write(whole)
+        artifact = writer.close()
+        return artifact if writer.error is None else None
 
     def _put_in_order(self, artifact: ArtifactRef, problems: list[str]) -> None:
         """Make the file of an artifact that was over its cap readable for any program."""

@@ -17,6 +17,7 @@ from nacre.command import Command
 from nacre.engine.call_log import entry_of, measures
 from nacre.engine.capture import NO_OBSERVERS, Capture, Observers
 from nacre.engine.engine import Engine
+from nacre.engine.minimizing import minimizer_of
 from nacre.engine.planner import LEAST_SECONDS
 from nacre.engine.run import Run
 from nacre.engine.summary import summarise
@@ -246,7 +247,10 @@ def conclude(
     adopted: str | None = None,
 ) -> ShellResult:
     """The result of a run that is over, and its entry in the log."""
-    result = summarise(run, ending, planned, profile, capture, before=before, after=after, adopted=adopted)
+    minimizer = minimizer_of(planned.request, profile, engine.settings.minimizer, engine.planner.environment.values)
+    result = summarise(
+        run, ending, planned, profile, capture, before=before, after=after, adopted=adopted, minimizer=minimizer
+    )
     if result.output.artifact is not None or (result.stderr is not None and result.stderr.artifact is not None):
         engine.prune_artifacts()
     problem = engine.log.add(profile, planned, entry_of(result))

@@ -86,18 +86,15 @@ def shorten(
         return None
     plain = settle(strip(text)).text
     selection = select(command, plain, families)
-    if selection.scope == "none":
+    if selection.scope == "none" or not plain.strip():
         return None
+    if selection.scope == "lossless":
+        return Shortened(plain, "lossless", "")
     rows = rows_of(plain)
-    name = "lossless"
-    if selection.scope != "lossless":
-        mark_evidence(rows, plain, (*detectors(), *extra_detectors))
-        _shorten_rows(rows, selection.families, failed=exit_code != 0)
-        name = "+".join(family.name for family in selection.families) or "generic"
-    shown = render(rows)
-    if plain.strip() and not shown.strip():
-        return None
-    return Shortened(shown, name, _footer(rows, failed=exit_code != 0))
+    mark_evidence(rows, plain, (*detectors(), *extra_detectors))
+    _shorten_rows(rows, selection.families, failed=exit_code != 0)
+    name = "+".join(family.name for family in selection.families) or "generic"
+    return Shortened(render(rows), name, _footer(rows, failed=exit_code != 0))
 
 
 def _shorten_rows(rows: list[Row], families: Sequence[Family], *, failed: bool) -> None:

@@ -22,15 +22,25 @@ class Captured:
     """Lines, an unterminated last one counted."""
     artifact: ArtifactRef | None = None
 
-    def shown_as(self, text: str, truncation: Truncation | None, **more: int) -> Output:
-        """What a view makes of it; `more` is about its lines."""
+    def shown_as(
+        self,
+        text: str,
+        truncation: Truncation | None,
+        *,
+        capped_lines: int = 0,
+        line_bytes: int | None = None,
+        redraws: int = 0,
+    ) -> Output:
+        """What a view makes of it."""
         return Output(
             text=text,
             total_bytes=self.total_bytes,
             total_lines=self.total_lines,
             truncation=truncation,
             artifact=self.artifact,
-            **more,
+            capped_lines=capped_lines,
+            line_bytes=line_bytes,
+            redraws=redraws,
         )
 
     def omitted_lines(self, *shown: str) -> int:

@@ -1,0 +1,91 @@
+"""Which calls have their output shortened, and that all of it is kept first (D15, D26, D41)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import nacre
+from nacre.settings import MinimizerSettings, Settings
+
+# What no filter knows by its name, on both streams, with a fault in the middle.
+SCRIPT = """
+for number in $(seq 300); do
+    echo "handled order $number"
+    [ $number = 150 ] && echo "ERROR: order 150 was lost" >&2
+done
+exit 3
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("NACRE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    (tmp_path / "orders.sh").write_text(SCRIPT, encoding="utf-8")
+    return f"bash {tmp_path}/orders.sh"
+
+
+def _raw_of(tool: nacre.Tool, artifact: str) -> tuple[str, str]:
+    store = tool.engine.artifacts
+    (entry,) = [one for one in store.list() if one.id == int(artifact)]
+    return entry.kind, Path(store.plain_path(entry.id)).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("contract", ["workspace", "anthropic"])
+async def test_a_models_view_is_shortened_and_the_raw_text_is_kept(contract: str, script: str, tmp_path: Path) -> None:
+    tool = nacre.Tool(contract, cwd=str(tmp_path))
+    reply = await tool.call({"command": script})
+    artifact = reply.details["artifactId"]
+    lines = reply.text.split("\n")
+    assert "handled order 1 (×150)" in reply.text
+    assert "ERROR: order 150 was lost" in lines
+    footer = lines.index(f"[raw output: artifact://{artifact}]")
+    assert lines[footer - 1].endswith("0 error lines hidden]")
+    kind, raw = _raw_of(tool, artifact)
+    assert kind == "bash-original"
+    assert raw.count("\n") == 301
+    minimized = reply.details["minimized"]
+    assert (minimized["filter"], minimized["rawBytes"]) == ("generic", len(raw))
+    assert minimized["artifactId"] == artifact
+    await tool.aclose()
+
+
+@pytest.mark.parametrize("arguments", [{"raw": True}, {"head": 500}])
+async def test_a_call_can_ask_for_all_or_for_some_lines(
+    arguments: dict[str, object], script: str, tmp_path: Path
+) -> None:
+    tool = nacre.Tool("workspace", cwd=str(tmp_path))
+    reply = await tool.call({"command": script, **arguments})
+    assert reply.text.count("handled order") == 300
+    assert "minimized" not in reply.details
+    await tool.aclose()
+
+
+@pytest.mark.parametrize("contract", ["basic", "modes"])
+async def test_other_contracts_show_what_there_is(contract: str, script: str, tmp_path: Path) -> None:
+    tool = nacre.Tool(contract, cwd=str(tmp_path))
+    reply = await tool.call({"command": script})
+    assert reply.text.count("handled order") == 300
+    await tool.aclose()
+
+
+async def test_a_program_gets_everything(script: str) -> None:
+    assert (await nacre.run(script)).text.count("handled order") == 300
+
+
+async def test_the_setting_switches_it_off(script: str, tmp_path: Path) -> None:
+    settings = Settings(minimizer=MinimizerSettings(minimize=False))
+    tool = nacre.Tool("workspace", cwd=str(tmp_path), settings=settings)
+    assert (await tool.call({"command": script})).text.count("handled order") == 300
+    await tool.aclose()
+
+
+async def test_a_wrong_filter_of_the_user_costs_no_result(script: str, tmp_path: Path) -> None:
+    folder = tmp_path / "config" / "nacre" / "filters"
+    folder.mkdir(parents=True)
+    (folder / "mine.toml").write_text("colour = 'red'", encoding="utf-8")
+    tool = nacre.Tool("workspace", cwd=str(tmp_path))
+    assert "ERROR: order 150 was lost" in (await tool.call({"command": script})).text
+    await tool.aclose()
