@@ -374,6 +374,16 @@ def test_a_wrong_rule_in_the_file_names_the_line_and_the_known_ones(
     assert str(refusal(environ, project)) == f"{path}{problem}"
 
 
+@pytest.mark.parametrize("decision", ["ask", "deny"])
+def test_what_cannot_be_checked_is_asked_about_or_denied_but_never_allowed(
+    environ: dict[str, str], project: Path, decision: str
+) -> None:
+    environ["NACRE_POLICY_RULES"] = f"unchecked={decision}"
+    assert config.load(environ, cwd=str(project)).settings.policy.rules == (("unchecked", decision),)
+    environ["NACRE_POLICY_RULES"] = "unchecked=allow"
+    assert str(refusal(environ, project)).startswith('policy.rules.unchecked is "allow"; accepted: "ask", "deny": ')
+
+
 def test_a_project_that_sets_a_rule_is_left_aside(environ: dict[str, str], project: Path) -> None:
     path = write(project, "[execution]\ngrace_seconds = 1\n[policy.rules]\nno_force_push = 'allow'\n")
     settings = config.load(environ, cwd=str(project)).settings

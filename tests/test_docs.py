@@ -11,12 +11,16 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import get_args
 
 import pytest
 
 from nacre import config, contracts
 from nacre.cli import VERBS
 from nacre.contracts import contract_names
+from nacre.guard.policy import Policy
+from nacre.guard.rules.rule_file import load_rules
+from nacre.settings import RuleName
 from nacre.testing import CHECKS, check_backend
 from nacre.tool import Tool
 
@@ -59,6 +63,26 @@ def test_every_setting_and_its_variable_is_in_the_reference() -> None:
         if f"| `{section}.{config.name_of(field)}`<br>`{config.variable_of(field)}` |" not in text
     ]
     assert missing == []
+
+
+def test_the_guide_to_the_guard_names_every_rule_with_its_default() -> None:
+    guide = (ROOT / "docs/guides/guard.md").read_text(encoding="utf-8")
+    rows = [line.replace("\\|", "").split(" | ") for line in guide.splitlines() if line.startswith("| `")]
+    assert sorted(row[0].strip("| `") for row in rows) == sorted(get_args(RuleName))
+    defaults = {row[0].strip("| `"): row[3].strip(" |") for row in rows}
+    for name, said in defaults.items():
+        elsewhere = Policy().decision(name)
+        assert f"elsewhere: {elsewhere}" in said or said.startswith(elsewhere)
+
+
+def test_the_examples_of_the_guide_to_the_guard_load(tmp_path: Path) -> None:
+    guide = (ROOT / "docs/guides/guard.md").read_text(encoding="utf-8")
+    settings, rules = re.findall(r"```toml\n(.*?)```", guide, re.DOTALL)
+    (tmp_path / "nacre").mkdir()
+    (tmp_path / "nacre" / "nacre.toml").write_text(settings, encoding="utf-8")
+    loaded = config.load({"XDG_CONFIG_HOME": str(tmp_path)}, cwd="/").settings
+    assert loaded.policy.rules == (("no_force_push", "ask"), ("no_blind_git_add", "deny"))
+    assert [rule.decision for rule in load_rules(rules, "rules.toml")] == ["allow", "deny"]
 
 
 GUIDES = "\n".join(page.read_text(encoding="utf-8") for page in sorted(ROOT.glob("docs/guides/*.md")))

@@ -193,7 +193,7 @@ class PolicySettings:
     )
     guard_profile: Literal["default", "strict"] = _setting(
         "default",
-        "strict also denies the same damage by other means (dd, find -delete, git clean, curl | sh …)",
+        "strict also denies the same damage by other means (find -delete, git clean, curl | sh …)",
         loosens=True,
     )
     interceptor: bool = _setting(
@@ -207,6 +207,11 @@ class PolicySettings:
         variable="NACRE_POLICY_RULES",
     )
     rules_file: str | None = _setting(None, "a TOML file of your own allow, ask and deny rules", loosens=True)
+
+    def __post_init__(self) -> None:
+        if ("unchecked", "allow") in self.rules:
+            problem = 'policy.rules.unchecked is "allow"; accepted: "ask", "deny": an unchecked command never just runs'
+            raise ConfigError(problem, key="policy.rules")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

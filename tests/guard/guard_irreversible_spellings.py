@@ -1,4 +1,4 @@
-"""Spellings of what nobody can take back: disks, fork bombs, owners and modes of the system; and what looks like it."""
+"""Spellings of what cannot be taken back: disks, fork bombs, owners and modes of the system; and what looks like it."""
 
 DEVICES = (
     "dd if=/dev/urandom of=/dev/nvme0n1",

@@ -44,7 +44,7 @@ def test_extended_rows_are_refused_by_the_strict_profile_only() -> None:
     extended = [r for r in rows("blocked.jsonl") if r["scope"] == "extended"]
     # The top of the work tree is as good as `:/`: the default profile refuses it too.
     extended = [row for row in extended if "--show-toplevel" not in row["command"]]
-    # What nobody can take back is refused in every profile (D30).
+    # What cannot be taken back is refused in every profile (D30).
     lost = [row for row in extended if review(row["command"]).rule in IRREVERSIBLE]
     assert {row["command"] for row in lost} == {"chmod -R 000 /", "dd if=/dev/zero of=/dev/sda"}
     extended = [row for row in extended if row not in lost]
