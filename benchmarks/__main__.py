@@ -110,6 +110,7 @@ def measure(suites: list[str], only: list[str], effort: workloads.Effort) -> Res
                 results.workloads[f"at_once_{count}"] = fewer
         if "robustness" in suites:
             note("robustness")
+            results.late_seconds = robustness.lateness()
             judged = [tool for tool in tools if tool.entry.only is None]
             with ThreadPoolExecutor(JUDGED_AT_ONCE) as threads:
                 verdicts = threads.map(robustness.judge_all, judged)

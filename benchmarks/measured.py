@@ -53,6 +53,8 @@ class Results:
     robustness: dict[str, dict[str, Judged]] = field(default_factory=dict)
     runner_kilobytes: list[int] = field(default_factory=list)
     """Private memory of each process that watches a background job."""
+    late_seconds: dict[str, list[float]] = field(default_factory=dict)
+    """By how much calls whose far side was attacked came back after timeout and grace."""
 
     def entries(self) -> list[Entry]:
         """The tools that were there, in the order of the catalogue."""

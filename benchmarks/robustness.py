@@ -1,14 +1,25 @@
-"""What goes wrong with shells in practice, as cases with a verdict; each tool is judged by what its caller can see."""
+"""What goes wrong with shells in practice, as cases with a verdict; each tool is judged by what its caller can see.
+
+Usage: python -m benchmarks.robustness: how late nacre's own calls come back when their far side is attacked (P1).
+"""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import itertools
+import json
+import os
 import re
 import shutil
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import nacre
 from benchmarks.measured import Judged
 from benchmarks.peers.remote import RemoteTool, ToolFailedError, ToolHangsError, end, running
 
@@ -208,3 +219,69 @@ def _works(tool: RemoteTool) -> str:
 
 def _short(text: str) -> str:
     return " ".join(text.split())[:50]
+
+
+# How late calls are whose own far side is attacked.
+
+LIMIT_SECONDS, ATTACKED_GRACE_SECONDS = 1.0, 1.0
+ROUNDS = 3
+# Ignores the polite end, so that only SIGKILL after the grace ends it.
+_STUBBORN = "trap '' TERM; {attack}; while :; do sleep {n}; done"
+# The parents of the shell, from the runner up; never another program, whatever became the parent.
+_ABOVE = (
+    "up() { read -r _ name _ above _ </proc/$1/stat; [[ $name = '('nacre-* ]] || above=$PPID; }; "
+    "up $PPID; zygote=$above; up $zygote; guardian=$above; up $guardian"
+)
+ATTACKS = {
+    "no attack": ":",
+    "runner stopped": "kill -STOP $PPID",
+    "runner killed": "kill -KILL $PPID",
+    "zygote stopped": f"{_ABOVE}; kill -STOP $zygote",
+    "zygote killed": f"{_ABOVE}; kill -KILL $zygote",
+    "runner and zygote stopped": f"{_ABOVE}; kill -STOP $zygote $PPID",
+    "runner, zygote and guardian stopped": f"{_ABOVE}; kill -STOP $guardian $zygote $PPID",
+}
+WAYS = ("nacre.run", "nacre.Session")
+
+
+async def _late(way: str, attack: str) -> list[float]:
+    """Seconds by which calls come back after their timeout and grace; below zero if sooner."""
+    late = []
+    for _ in range(ROUNDS):
+        number = str(next(_numbers))
+        script = _STUBBORN.replace("{attack}", ATTACKS[attack]).replace("{n}", number)
+        async with nacre.Session() as session:
+            run = nacre.run if way == "nacre.run" else session.run
+            await run("true")
+            began = time.monotonic()
+            # An error is an answer too: the shell may not have been started.
+            with contextlib.suppress(nacre.NacreError):
+                await run(script, timeout=LIMIT_SECONDS)
+            late.append(time.monotonic() - began - LIMIT_SECONDS - ATTACKED_GRACE_SECONDS)
+        for pid in running(number):
+            end(pid)
+    return late
+
+
+def lateness() -> dict[str, list[float]]:
+    """How late the calls of each way are under each attack, each in a program with a warden of its own."""
+    late = {}
+    with tempfile.TemporaryDirectory(prefix="nacre-bench-", ignore_cleanup_errors=True) as home:
+        env = os.environ | {"NACRE_HOME": home, "NACRE_GRACE_SECONDS": str(ATTACKED_GRACE_SECONDS)}
+        for way, attack in itertools.product(WAYS, ATTACKS):
+            program = [sys.executable, "-m", "benchmarks.robustness", way, attack]
+            told = subprocess.run(program, env=env, stdout=subprocess.PIPE, check=True)
+            late[f"{way}, {attack}"] = json.loads(told.stdout)
+    return late
+
+
+def main() -> None:
+    if sys.argv[1:]:
+        print(json.dumps(asyncio.run(_late(*sys.argv[1:]))))
+        return
+    for case, times in lateness().items():
+        print(f"{case:<52}{min(times):>8.3f}{max(times):>8.3f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

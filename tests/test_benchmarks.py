@@ -98,6 +98,7 @@ def test_a_failure_is_a_row_and_a_bar_like_any_other(tmp_path: Path) -> None:
             "at_once_500": {ASYNCIO.name: failing, NACRE.name: Measured(times=[1.0])},
         },
         runner_kilobytes=[1100, 1100],
+        late_seconds={"nacre.run, runner stopped": [0.2, 1.5]},
         robustness={NACRE.name: {case.title: Judged(ok=True, note="") for case in robustness.CASES}},
     )
 
@@ -112,6 +113,7 @@ def test_a_failure_is_a_row_and_a_bar_like_any_other(tmp_path: Path) -> None:
     assert (
         "| private memory of a job's runner | 2 jobs of the workspace tool | ≤ 1024 KB | 1100 KB | **missed** |" in text
     )
+    assert "| answer after timeout + grace | nacre.run, runner stopped | ≤ 1 s | 1.50 s | **missed** |" in text
     drawn = "".join(ElementTree.fromstring(picture).itertext())
     assert "fails: no <answer> in 5 s" in drawn
     results.save(tmp_path / "run.json")
