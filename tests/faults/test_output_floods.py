@@ -41,7 +41,7 @@ asyncio.run(main(*sys.argv[1:]))
 
 @pytest.mark.slow
 def test_yes_until_its_timeout_is_counted_exactly_in_bounded_memory() -> None:
-    facts = json.loads(Program(MEASURING_HOST, "yes", "1").succeed())
+    facts = json.loads(Program(MEASURING_HOST, "yes", "4").succeed())
     assert facts["outcome"] == "TimedOut"
     assert facts["growth"] < MEMORY_GROWTH
     assert facts["bytes"] > 64 * MIB, "less than a flood proves nothing"

@@ -87,7 +87,9 @@ async def _start_job(engine: Engine, planned: Plan, profile: Profile) -> tuple[R
             if profile.tells_early_end:
                 await asyncio.wait([run.watch.until_over()], timeout=max(0.0, SETTLE_SECONDS - run.elapsed))
             # Only an answer that tells the end may take its delivery.
-            ended = engine.jobs.get(directory.name) if profile.tells_early_end and run.over else None
+            job_now = engine.jobs.get(directory.name) if profile.tells_early_end and run.over else None
+            # Of a job whose runner was killed, processes may still be ending.
+            ended = None if job_now is None or job_now.running else job_now
             return run, directory, ended, notices
         except asyncio.CancelledError:
             # The caller does not learn of this job: a cancelled call leaves nothing running.
