@@ -88,10 +88,11 @@ async def test_far_side_that_is_stopped_as_a_whole_goes_on_and_keeps_the_time_li
     """No process of it is left to see that another is stopped: the caller sees to it when the limit is over."""
     parents = "w=$(cut -d' ' -f4 /proc/$PPID/stat); g=$(cut -d' ' -f4 /proc/$w/stat)"
     async with asyncio.timeout(20):
-        outcome = await FOREGROUND[how](f"{parents}; kill -STOP $g $w $PPID; sleep {sleeper}", 1)
+        outcome = await FOREGROUND[how](f"{parents}; trap '' TERM; kill -STOP $g $w $PPID; sleep {sleeper}", 1)
         assert (await run("echo next")).text == "next\n"
     assert outcome == ("TimedOut", "")
-    await gone(sleeper)
+    # The answer came when all of it had ended, and not for want of an answer.
+    assert with_argument(sleeper) == []
 
 
 @pytest.mark.parametrize("how", FOREGROUND)
@@ -165,9 +166,10 @@ async def test_killed_runner_of_a_job_makes_it_lost_with_its_output_and_ends_it(
 ) -> None:
     contract, arguments = JOBS[how]
     # What is still in the pipe is lost with the runner.
-    copied = f"until grep -q up {home}/jobs/bg_1/output; do sleep 0.01; done"
+    copied = f"until grep -q up {home}/jobs/bg_1/output && [ -e {home}/go ]; do sleep 0.01; done"
     script = f"echo up; (setsid sleep {sleeper} &); {copied}; kill -9 $PPID; sleep {sleeper}"
     job_id = await started(contract, script, **arguments)
+    (home / "go").touch()
     job = await asyncio.to_thread(ended, home, job_id)
     assert job.state == "lost"
     await gone(sleeper)

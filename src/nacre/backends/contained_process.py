@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -58,6 +59,8 @@ class ContainedProcess(PipesOnly):
         self._pid: int | None = None
         self._answer: asyncio.Future[Survivors | KeptEvent] | None = None
         self._waking: asyncio.TimerHandle | None = None
+        self._told_at: float | None = None
+        """When a command began whose limits are told beside it."""
         self._rests = False
         """Whether the far side keeps no limits of this command."""
         self._parted: Callable[[int | None], None] | None = None
@@ -96,6 +99,7 @@ class ContainedProcess(PipesOnly):
         self._watch_all(readers)
         self._listen()
         # At once: the host may block its loop from now on, and the limits hold all the same.
+        self._told_at = time.monotonic() - elapsed
         command = self._command
         self._say(protocol.go(timeout=command.timeout, grace=command.grace, elapsed=elapsed))
 
@@ -142,7 +146,14 @@ class ContainedProcess(PipesOnly):
         self._sock.settimeout(0)
         self._loop.add_reader(self._sock.fileno(), self._heard)
         if self._command.timeout is not None:
-            self._waking = self._loop.call_later(self._command.timeout + WAKE_SECONDS, warden.wake)
+            self._waking = self._loop.call_later(self._command.timeout + WAKE_SECONDS, self._wake)
+
+    def _wake(self) -> None:
+        """Have a far side that is stopped go on; one that was stopped before it knew the limits is told them again."""
+        warden.wake()
+        if self._told_at is not None:
+            command, elapsed = self._command, time.monotonic() - self._told_at
+            self._say(protocol.go(timeout=command.timeout, grace=command.grace, elapsed=elapsed))
 
     def _watch_all(self, readers: list[int]) -> None:
         command = self._command

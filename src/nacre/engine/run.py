@@ -129,6 +129,9 @@ class EndWatch:
             return
         reason = "its runner did not answer; processes of the command may be left"
         self.exited(Ending(pid=self.pid, why="timeout", forced=True, left=True, lost=reason))
+        if not self.over:
+            # Its pipe was read all the time, and the time is up.
+            self._finish()
 
     def set_timer(self, seconds: float, action: Callable[[], None]) -> None:
         self.clear_timer()

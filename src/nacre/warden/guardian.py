@@ -18,8 +18,9 @@ def split_off(*control_fds: int) -> int:
     """Go on as a child of a guardian; returns the guardian's pid. The guardian never returns."""
     guardian = os.getpid()
     children.become_subreaper()
+    # Before the fork: a command may stop the guardian before it runs again, and it is told by its name.
+    naming.rename(b"nacre-guardian")
     if os.fork():
-        naming.rename(b"nacre-guardian")
         # It ends by itself, when nothing is left to answer for.
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
