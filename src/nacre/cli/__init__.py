@@ -19,6 +19,7 @@ VERBS = {
     "artifacts": "list, show, search and prune kept outputs",
     "log": "show the audit log",
     "minimize": "shorten an output as a model would see it",
+    "savings": "show what the minimiser saved, and how often that was regretted",
     "filters": "list, test and explain the filters of the minimiser",
     "rpc": "serve the tools to a program, as JSON lines on stdin and stdout",
     "doctor": "say what this machine can promise",

@@ -10,4 +10,5 @@ Reading order:
 6. `stages`: what a filter may do to rows.
 7. `listings`: stages for names of files, matches and trees.
 8. `user_filters`: the families in force, with those of the user; their examples are verified at load.
+9. `savings`: what was saved and regretted, from the audit log.
 """
