@@ -23,7 +23,6 @@ from nacre.minimize.rows import Row
 _PLACE = re.compile(r'\.[A-Za-z]\w{0,9}(?::\d+|\(\d+[,)]|"?,\s*line \d+)|(?:Makefile|Dockerfile):\d+')
 # Rows that are a place: frames of Java, JavaScript and Rust, and the arrows of compilers.
 _FRAME = re.compile(r"(?:^|\n)([ \t]*(?:-->|❯|at) [^\n]*)")
-_BEFORE_PATH = " \t(\"'`["
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +99,9 @@ def mark_places(rows: list[Row], text: str, starts: list[int]) -> None:
         number = bisect_right(starts, match.start()) - 1
         row = rows[number]
         if not row.place:
-            end = match.end() - starts[number]
-            begin = max(row.raw.rfind(one, 0, match.start() - starts[number]) for one in _BEFORE_PATH) + 1
-            row.place = row.raw[begin:end]
+            at, raw = match.start() - starts[number], row.raw
+            begin = max(raw.rfind(" ", 0, at), raw.rfind("(", 0, at), raw.rfind("\t", 0, at)) + 1
+            row.place = raw[begin : match.end() - starts[number]].lstrip("\"'`[")
     for match in _FRAME.finditer(text):
         rows[bisect_right(starts, match.start(1)) - 1].place = match[1]
 
