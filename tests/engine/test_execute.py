@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from nacre.api import PROFILE
 from nacre.audit import entries
 from nacre.backend import Listener, Process
+from nacre.backends.contained import ContainedBackend
 from nacre.backends.inline_wait import use_of
 from nacre.command import Command, NewJob
+from nacre.engine.capture import Nowhere
 from nacre.engine.engine import Engine, from_environment
 from nacre.engine.execute import execute
+from nacre.engine.run import Run
 from nacre.errors import BackendUnavailableError
 from nacre.planning.plan import Plan
 from nacre.request import ShellRequest
 from nacre.testing import Play, ScriptedBackend
+from nacre.warden import children
+
+PATIENCE_SECONDS = 10.0
 
 
 class Unavailable:
@@ -64,3 +75,75 @@ async def test_a_call_that_is_over_uses_the_loop_no_more(end: str) -> None:
     assert use.calls == 0
     if end == "refusal":
         assert isinstance(call.exception(), BackendUnavailableError)
+
+
+# A cancelled call leaves nothing running, whatever it is doing at that moment (P3).
+
+
+@pytest.fixture
+def sleeper() -> Iterator[str]:
+    """A duration that no other process on this machine sleeps; nothing sleeps it at the end of the test."""
+    duration = f"100.{int.from_bytes(os.urandom(6), 'big')}"
+    yield duration
+    end = time.monotonic() + PATIENCE_SECONDS
+    left = _sleeping(duration)
+    while left and any(children.is_zombie(pid) for pid in left) and time.monotonic() < end:
+        left = _sleeping(duration)
+    for pid in left:
+        os.kill(pid, 9)
+    assert not left, f"sleepers outlived the call: {left}"
+
+
+def _sleeping(duration: str) -> list[int]:
+    pids = (int(name) for name in os.listdir("/proc") if name.isdigit())
+    return [pid for pid in pids if duration in children.command_line(pid)]
+
+
+class CancelsAt:
+    """Runs commands on this machine, and cancels the call that asks a process for something."""
+
+    notice = None
+    keeps = True
+
+    def __init__(self, moment: str) -> None:
+        self._moment = moment
+
+    def start(self, command: Command, listener: Listener, *, job: NewJob | None = None) -> Process:
+        process = ContainedBackend().start(command, listener, job=job)
+        return _CancelsAt(process, self._moment, asyncio.current_task())  # type: ignore[return-value]
+
+
+class _CancelsAt:
+    def __init__(self, process: Process, moment: str, call: asyncio.Task[Any] | None) -> None:
+        self._process = process
+        self._moment = moment
+        self._call = call
+
+    def __getattr__(self, name: str) -> Any:
+        if name == self._moment:
+            assert self._call is not None
+            self._call.cancel()
+        return getattr(self._process, name)
+
+
+@pytest.mark.parametrize("adopts", [False, True])
+@pytest.mark.parametrize("moment", ["survivors", "keep"])
+async def test_cancel_while_what_was_left_is_looked_at_ends_it(sleeper: str, moment: str, adopts: bool) -> None:
+    engine = from_environment()
+    profile = replace(PROFILE, adopts_survivors=adopts)
+    planned = engine.planner.plan(ShellRequest(command=f"sleep {sleeper} & echo x", timeout=50), profile, cwd="/")
+    with pytest.raises(asyncio.CancelledError):
+        await execute(engine, planned, profile, backend=CancelsAt(moment))
+
+
+async def test_cancel_in_the_moment_of_the_end_ends_what_was_left(sleeper: str) -> None:
+    engine = from_environment()
+    planned = engine.planner.plan(ShellRequest(command=f"sleep {sleeper} &", timeout=50), PROFILE, cwd="/")
+    run = Run.start(ContainedBackend(), planned.command, Nowhere())
+    over = run.watch.until_over()
+    waiting = asyncio.create_task(run.wait())
+    # Before the task hears of the end.
+    over.add_done_callback(lambda _: waiting.cancel())
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    run.release()

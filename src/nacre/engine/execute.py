@@ -19,7 +19,7 @@ from nacre.engine.capture import NO_OBSERVERS, Capture, Observers
 from nacre.engine.engine import Engine
 from nacre.engine.minimizing import minimizer_of
 from nacre.engine.planner import LEAST_SECONDS
-from nacre.engine.run import Run
+from nacre.engine.run import Run, until_done
 from nacre.engine.summary import summarise
 from nacre.errors import BackendUnavailableError, JobError, NacreError
 from nacre.planning.plan import Plan
@@ -220,9 +220,31 @@ async def _run(
 async def _see_to_survivors(engine: Engine, run: Run, planned: Plan, profile: Profile) -> tuple[str | None, str | None]:
     """Find out what a finished command left running, and keep it as a job if its contract does that.
 
+    If the call is cancelled meanwhile, what was left is ended before the cancellation goes on.
+
     Returns:
         The job, or why there is none.
     """
+    handing = asyncio.ensure_future(_hand_over_survivors(engine, run, planned, profile))
+    try:
+        return await asyncio.shield(handing)
+    except asyncio.CancelledError:
+        await until_done(handing)
+        adopted = None if handing.exception() is not None else handing.result()[0]
+        if adopted is None:
+            await run.sweep()
+        else:
+            from nacre.engine.background import end_job
+
+            ending = asyncio.ensure_future(end_job(engine, adopted, planned.command.grace))
+            await until_done(ending)
+            ending.result()
+        raise
+
+
+async def _hand_over_survivors(
+    engine: Engine, run: Run, planned: Plan, profile: Profile
+) -> tuple[str | None, str | None]:
     await run.settle()
     adopted = problem = None
     if run.survivors and profile.adopts_survivors:

@@ -9,13 +9,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from nacre.backend import Backend, Ending, Process, Survivor
 from nacre.backends.inline_wait import LoopUse, use_of
 from nacre.command import Command, NewJob
 from nacre.errors import BackendError, NacreError, StartError
 from nacre.warden.protocol import DRAIN_SECONDS, SILENCE_SECONDS
+
+T = TypeVar("T")
 
 # When the far side owes an answer for this long after the last moment of the ladder, we answer without it.
 WATCHDOG_SECONDS = 0.9
@@ -170,6 +172,15 @@ def _wake(waiting: list[asyncio.Future[None]]) -> None:
     waiting.clear()
 
 
+async def until_done(task: asyncio.Task[T]) -> None:
+    """Wait for a task, whatever happens to the caller meanwhile."""
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError:
+            continue  # cancelled again: what is being ended is ended first
+
+
 class Run:
     """A command that was started. Build it with `start`."""
 
@@ -245,6 +256,14 @@ class Run:
 
     async def end(self) -> None:
         """Stop everything and wait until it is gone, whatever happens to the caller meanwhile."""
+        await self._end_running()
+        # A command that has ended in the same moment may have left processes running.
+        settling = asyncio.ensure_future(self.settle())
+        await until_done(settling)
+        settling.result()
+        await self.sweep()
+
+    async def _end_running(self) -> None:
         self.stop()
         loop = asyncio.get_running_loop()
         end = loop.time() + self.command.grace + WATCHDOG_SECONDS
@@ -277,7 +296,7 @@ class Run:
         """After the end: stop what is left, and wait until it is gone."""
         if self.survivors:
             self.watch.begin_again()
-            await self.end()
+            await self._end_running()
             self.survivors = ()
 
     def pause(self) -> None:
