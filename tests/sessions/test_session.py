@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import gc
 import os
 import signal
@@ -484,3 +485,22 @@ async def test_a_command_that_is_cancelled_in_the_moment_of_its_turn_passes_it_o
         await second
     await third
     assert queue.running_command() == "third"
+
+
+def test_commands_of_several_threads_have_their_turns_in_one_session(tmp_path: Path) -> None:
+    """Frameworks make parallel tool calls on threads, each with an event loop of its own."""
+    shell = session(tmp_path)
+
+    async def commands() -> None:
+        for _ in range(5):
+            assert (await shell.run("x=$((x + 1))", timeout=30)).ok
+
+    with concurrent.futures.ThreadPoolExecutor(4) as threads:
+        for done in [threads.submit(asyncio.run, commands()) for _ in range(4)]:
+            done.result()
+
+    async def last() -> str:
+        async with shell:
+            return (await shell.run("echo $x")).text
+
+    assert asyncio.run(last()) == "20\n"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from nacre import forks
 from nacre.backend import Listener, Process
@@ -22,20 +23,46 @@ from nacre.sessions.turn_spec import turn_spec
 LABEL_CHARACTERS = 80
 
 
+@dataclass(eq=False, slots=True)
+class _Waiting:
+    """A command that waits for its turn, in an event loop of any thread."""
+
+    woken: asyncio.Future[None]
+    has_turn: bool = False
+
+    def wake(self) -> bool:
+        """Wake the command's task; False if its event loop is gone."""
+        loop = self.woken.get_loop()
+        try:
+            loop.call_soon_threadsafe(self._wake)
+        except RuntimeError:
+            return False  # the loop is closed
+        return True
+
+    def _wake(self) -> None:
+        if not self.woken.done():
+            self.woken.set_result(None)
+
+
 class TurnQueue:
-    """Gives commands their turns; a turn is taken, and passed on when its command has ended."""
+    """Gives commands their turns; a turn is taken, and passed on when its command has ended.
+
+    The commands may be of several threads, each with an event loop of its own.
+    """
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._label: Callable[[], str] | None = None
         """Spells the running command."""
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._waiting: deque[_Waiting] = deque()
 
     @property
     def busy(self) -> bool:
         return self._label is not None
 
     def running_command(self) -> str:
-        return "" if self._label is None else self._label()[:LABEL_CHARACTERS]
+        label = self._label
+        return "" if label is None else label()[:LABEL_CHARACTERS]
 
     async def take(self, label: Callable[[], str], limit: float | None) -> None:
         """Wait for the turn of the command that `label` spells.
@@ -43,20 +70,24 @@ class TurnQueue:
         Raises:
             SessionBusyError: another command ran for longer than the limit, in seconds.
         """
-        if self._label is not None:
-            await self._wait(limit)
+        with self._lock:
+            if self._label is None:
+                self._label = label
+                return
+            waiting = _Waiting(asyncio.get_running_loop().create_future())
+            self._waiting.append(waiting)
+        await self._wait(waiting, limit)
         self._label = label
 
-    async def _wait(self, limit: float | None) -> None:
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
+    async def _wait(self, waiting: _Waiting, limit: float | None) -> None:
         try:
             async with asyncio.timeout(limit):
-                await turn
+                await waiting.woken
         except BaseException as error:
-            if turn in self._waiting:
-                self._waiting.remove(turn)
-            elif turn.done() and not turn.cancelled():
+            with self._lock:
+                if not waiting.has_turn and waiting in self._waiting:
+                    self._waiting.remove(waiting)
+            if waiting.has_turn:
                 # The turn came in the same moment.
                 self.pass_on()
             if isinstance(error, TimeoutError):
@@ -68,15 +99,18 @@ class TurnQueue:
 
     def pass_on(self) -> None:
         """End the turn; the next waiting command has its turn."""
-        while self._waiting:
-            turn = self._waiting.popleft()
-            if not turn.done() and not turn.get_loop().is_closed():
-                turn.set_result(None)
-                return
-        self._label = None
+        with self._lock:
+            while self._waiting:
+                waiting = self._waiting.popleft()
+                waiting.has_turn = waiting.wake()
+                if waiting.has_turn:
+                    return
+            self._label = None
 
     def clear(self) -> None:
         """Forget every command, in a process that was forked from theirs."""
+        # Another thread of that process may have had the lock.
+        self._lock = threading.Lock()
         self._label = None
         self._waiting.clear()
 
