@@ -284,3 +284,21 @@ async def test_a_bash_that_has_copied_its_script_gets_no_spares(tmp_path: Path) 
     assert shelf._shelf == []
     assert missing_reason(command) == DIFFERS
     shelf.close()
+
+
+class FailingSink:
+    def feed(self, stream: int, buffer: bytearray, size: int) -> None:
+        raise ValueError("the sink fails")
+
+
+async def test_a_sink_that_fails_costs_no_descriptor(monkeypatch: pytest.MonkeyPatch) -> None:
+    # On a busy machine too, the output is read before `start` returns.
+    monkeypatch.setattr("nacre.backends.contained.INLINE_MILLISECONDS", 5000)
+    command = _command("echo x")
+    await _run(command, with_spare=False)
+    _shelve(command)
+    before = os.listdir("/proc/self/fd")
+    with pytest.raises(ValueError, match="the sink fails"):
+        Run.start(ContainedBackend(spares=1), command, FailingSink())
+    # Those of the spare are closed.
+    assert len(os.listdir("/proc/self/fd")) < len(before)

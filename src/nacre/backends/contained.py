@@ -67,14 +67,22 @@ class ContainedBackend:
     ) -> Process:
         """Go on with a waiting shell that runs its script; its end is seen here, without its runner."""
         began = time.monotonic()
-        # With a prologue, the runner tells what was refused.
-        if inline and not command.prologue and (code := spare.code_within(INLINE_MILLISECONDS)) is not None:
-            whole = tell_output(listener, spare.readers)
-            stages = spare.stages() if whole and command.stages else ()
-            if whole:
-                # The runner collects its shell when it is asked for the next; it takes it for a spare until then.
-                refill_soon(loop, command, self._wanted, spare)
-                return tell_end(listener, len(spare.readers), Ending(pid=spare.pid, code=code, stages=stages))
+        code: int | None = None
+        whole, stages = False, tuple[int, ...]()
+        try:
+            # With a prologue, the runner tells what was refused.
+            if inline and not command.prologue:
+                code = spare.code_within(INLINE_MILLISECONDS)
+            if code is not None:
+                whole = tell_output(listener, spare.readers)
+                stages = spare.stages() if whole and command.stages else ()
+        except BaseException:
+            spare.close()
+            raise
+        if whole:
+            # The runner collects its shell when it is asked for the next; it takes it for a spare until then.
+            refill_soon(loop, command, self._wanted, spare)
+            return tell_end(listener, len(spare.readers), Ending(pid=spare.pid, code=code, stages=stages))
         process = ContainedProcess(spare.link, command, listener, idle=self._refilling(loop, command))
         try:
             readers, spare.readers = spare.readers, []
