@@ -82,6 +82,8 @@ def test_no_device_write_refuses_every_write_to_a_disk() -> None:
 
 def test_no_fork_bomb_refuses_what_starts_itself_without_end() -> None:
     assert _others(irreversible.FORK_BOMBS, "deny no_fork_bomb", Policy()) == []
+    # The function as a whole is meant, not a place in the command.
+    assert review(":(){ :|:& };:").span is None
 
 
 def test_no_system_permissions_refuses_every_change_of_a_system_directory() -> None:

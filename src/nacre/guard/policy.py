@@ -48,7 +48,7 @@ class Policy:
         """Return what follows where a rule of the guard concerns a command."""
         return self.decided(self.decision(name), name, message, span, subject)
 
-    def verdict_of(self, rule: DefaultRule, span: tuple[int, int], subject: str = "") -> Verdict:
+    def verdict_of(self, rule: DefaultRule, span: tuple[int, int] | None, subject: str = "") -> Verdict:
         """Return what follows where a default rule concerns a command."""
         own = rule.permission_message is not None and self.denial != GUARD_DENIAL
         return self.verdict(rule.name, (own and rule.permission_message) or rule.message, span, subject)

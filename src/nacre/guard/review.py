@@ -162,7 +162,7 @@ def _built_in(reading: ScriptReading, policy: Policy) -> Iterator[Verdict]:
     """Judge by the rules of every profile."""
     checks = [(rule, check) for rule, check in CHECKS if policy.decision(rule.name) != "allow"]
     if reading.fork_bomb is not None:
-        yield policy.verdict_of(BOMB, (0, 0), reading.fork_bomb)
+        yield policy.verdict_of(BOMB, None, reading.fork_bomb)
     for invocation in reading.invocations:
         for rule, check in checks:
             reason = check(invocation)
