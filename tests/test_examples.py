@@ -22,6 +22,31 @@ EXPECTED = {
     ],
     "agent_loop.py": ["AssertionError", "Command exited with code 1", "passed", "The test passes now."],
     "mcp_client.py": ["tools: bash, job, read", "hello from MCP"],
+    "own_approver.py": [
+        "asked: make deploy -n (deploys)",
+        "ran: make deploy -n",
+        "asked: make deploy (deploys)",
+        "denied by deploys: make deploy",
+    ],
+    "own_backend.py": [
+        "accepted: the place keeps the contract of a backend",
+        "hello from /bin/bash",
+        "{'stdout': '', 'stderr': '', 'exitCode': 3}",
+    ],
+    "own_contract.py": [
+        "tool: run_program",
+        "0: two  spaces $HOME",
+        "not run: field 'words' must be a list of texts, not empty",
+    ],
+    "own_resolver.py": [
+        "The door does not close.",
+        "field 'command' holds ticket://7, which leads nowhere: there is no ticket 7; there are 42",
+    ],
+    "own_rule.py": [
+        "rule: no-deploys, deny",
+        "denied by no-deploys: cd / && make deploy",
+        "ran: echo make deploy",
+    ],
 }
 
 

@@ -16,8 +16,9 @@ from nacre import forks as _forks  # noqa: F401 - its hook must exist before a t
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nacre.api import Session, run, run_sync
-    from nacre.backend import Survivor
-    from nacre.contracts.contract import Reply
+    from nacre.backend import Backend, Ending, Listener, PipesOnly, Process, Survivor
+    from nacre.command import Command, NewJob
+    from nacre.contracts.contract import Contract, Reply, SchemaContext
     from nacre.errors import (
         ArtifactError,
         BackendError,
@@ -32,6 +33,13 @@ if TYPE_CHECKING:
         StartError,
         WorkingDirectoryError,
     )
+    from nacre.guard.approval import Approver
+    from nacre.guard.rules.rule_file import Rule
+    from nacre.guard.verdict import Verdict
+    from nacre.output.captured import Captured, Selection
+    from nacre.planning.urls import Resolver, UnresolvedUrlError
+    from nacre.profile import Background, CaptureShape, Profile
+    from nacre.request import ShellRequest
     from nacre.result import (
         ArtifactRef,
         Exited,
@@ -53,10 +61,18 @@ __version__ = "0.1.0"
 # Module → the public names that it defines.
 _HOMES = {
     "nacre.api": "Session run run_sync",
-    "nacre.backend": "Survivor",
-    "nacre.contracts.contract": "Reply",
+    "nacre.backend": "Backend Ending Listener PipesOnly Process Survivor",
+    "nacre.command": "Command NewJob",
+    "nacre.contracts.contract": "Contract Reply SchemaContext",
     "nacre.errors": "ArtifactError BackendError CommandFailedError ConfigError DeniedError InvalidRequestError "
     "JobError NacreError RefusedError RequestError StartError WorkingDirectoryError",
+    "nacre.guard.approval": "Approver",
+    "nacre.guard.rules.rule_file": "Rule",
+    "nacre.guard.verdict": "Verdict",
+    "nacre.output.captured": "Captured Selection",
+    "nacre.planning.urls": "Resolver UnresolvedUrlError",
+    "nacre.profile": "Background CaptureShape Profile",
+    "nacre.request": "ShellRequest",
     "nacre.result": "ArtifactRef Exited Lost Outcome Output ShellResult Signalled Stopped TimedOut Truncation",
     "nacre.settings": "Settings",
     "nacre.tool": "Notice Tool Update",
@@ -65,25 +81,43 @@ _HOMES = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
+    "Approver",
     "ArtifactError",
     "ArtifactRef",
+    "Backend",
     "BackendError",
+    "Background",
+    "CaptureShape",
+    "Captured",
+    "Command",
     "CommandFailedError",
     "ConfigError",
+    "Contract",
     "DeniedError",
+    "Ending",
     "Exited",
     "InvalidRequestError",
     "JobError",
+    "Listener",
     "Lost",
     "NacreError",
+    "NewJob",
     "Notice",
     "Outcome",
     "Output",
+    "PipesOnly",
+    "Process",
+    "Profile",
     "RefusedError",
     "Reply",
     "RequestError",
+    "Resolver",
+    "Rule",
+    "SchemaContext",
+    "Selection",
     "Session",
     "Settings",
+    "ShellRequest",
     "ShellResult",
     "Signalled",
     "StartError",
@@ -92,7 +126,9 @@ __all__ = [
     "TimedOut",
     "Tool",
     "Truncation",
+    "UnresolvedUrlError",
     "Update",
+    "Verdict",
     "WorkingDirectoryError",
     "become_unreadable",
     "run",

@@ -31,6 +31,7 @@ from nacre.wording import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nacre.backend import Backend
     from nacre.guard.approval import Approver
     from nacre.planning.plan import Plan
     from nacre.sessions.session import ShellSession
@@ -83,6 +84,7 @@ async def run(
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
     settings: Settings | None = None,
+    backend: Backend | None = None,
 ) -> ShellResult:
     """Run a shell command to its end.
 
@@ -91,12 +93,13 @@ async def run(
     Args:
         timeout: seconds; the setting `execution.timeout_seconds` (300) unless given.
         env: variables for this command, on top of the filtered environment.
+        backend: the place where it runs, if not this machine (docs/guides/write-a-backend.md).
 
     >>> import asyncio, nacre
     >>> asyncio.run(nacre.run("echo hi")).text
     'hi\\n'
     """
-    return await run_with(command, PROFILE, timeout=timeout, cwd=cwd, env=env, settings=settings)
+    return await run_with(command, PROFILE, timeout=timeout, cwd=cwd, env=env, settings=settings, backend=backend)
 
 
 async def run_with(
@@ -107,6 +110,7 @@ async def run_with(
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
     settings: Settings | None = None,
+    backend: Backend | None = None,
     observers: Observers = NO_OBSERVERS,
     approver: Approver | None = None,
     stdin: str | None = None,
@@ -121,7 +125,7 @@ async def run_with(
         check_call(command, timeout=timeout, env=env)
     directory = config.absolute(cwd) if cwd is not None else config.working_directory()
     environ = environment()
-    engine = from_environment(settings=settings, approver=approver, environ=environ)
+    engine = from_environment(settings=settings, approver=approver, backend=backend, environ=environ)
     planner, notices = engine.planner, engine.notices
     key = (profile, command, timeout, directory, environ.generation)
     planned = planner.known.get(key) if env is None else None

@@ -44,6 +44,7 @@ from nacre.series import run_series
 from nacre.settings import Settings
 
 if TYPE_CHECKING:
+    from nacre.backend import Backend
     from nacre.backends.client_terminal import TerminalClient
     from nacre.sessions.session import ShellSession
 
@@ -81,11 +82,12 @@ class Tool:
 
     def __init__(
         self,
-        contract: str = "workspace",
+        contract: str | Contract | SeriesContract | Companion = "workspace",
         *,
         cwd: str | os.PathLike[str] | None = None,
         settings: Settings | None = None,
         approver: Approver | None = None,
+        backend: Backend | None = None,
         tools: Collection[str] = (),
         session: str | Literal[False] | None = None,
         skills: Collection[str | os.PathLike[str]] = (),
@@ -96,9 +98,12 @@ class Tool:
         """Make a tool of a contract.
 
         Args:
+            contract: the name of a contract, or an own one (docs/guides/write-a-contract.md).
             cwd: where its commands run; the process's own directory unless given.
             approver: asked about commands that a rule says to ask about; an error, or no True within the call's timeout
                 (at most 60 s), is a denial.
+            backend: the place where its commands run, if not this machine (docs/guides/write-a-backend.md); there each
+                command has a shell of its own.
             tools: names of the other tools that the model has, which the interceptor may point to.
             session: whose shell and whose `local://` files these are; tools of the same session share them. Unless
                 given, the shell is this tool's own; False gives every command one.
@@ -112,12 +117,13 @@ class Tool:
             raise InvalidRequestError(
                 f"terminal goes with the contract workspace, not with {contract}", field="terminal"
             )
-        self.contract = contract
+        self._contract = contract_named(contract) if isinstance(contract, str) else contract
+        self.contract = contract if isinstance(contract, str) else _name_of(contract)
         """The name of its contract."""
-        self._contract = contract_named(contract)
         self._cwd = None if cwd is None else config.absolute(cwd)
         self._settings = settings
         self._approver = approver
+        self._backend = backend
         self._tools = frozenset(tools)
         self._session = session
         self._session_key = f"named {session}" if isinstance(session, str) else f"of tool {next(_numbers)}"
@@ -138,10 +144,11 @@ class Tool:
     def sharing(self, *, tools: Collection[str] = ()) -> Tool:
         """Another tool of the same contract in the same shell, for a caller who has other tools beside it."""
         other = Tool(
-            self.contract,
+            self._contract,
             cwd=self._cwd,
             settings=self._settings,
             approver=self._approver,
+            backend=self._backend,
             tools=tools,
             session=self._session,
             skills=self._skills,
@@ -194,7 +201,7 @@ class Tool:
     @property
     def engine(self) -> Engine:
         if self._engine is None:
-            self._engine = from_environment(settings=self._settings, approver=self._approver)
+            self._engine = from_environment(settings=self._settings, approver=self._approver, backend=self._backend)
         return self._engine
 
     @property
@@ -216,9 +223,10 @@ class Tool:
         """Name, description and input schema, as a model sees them."""
         # In a client's terminal each command has a shell of its own, and is waited for to its end.
         here = self._terminal is None
-        context = context_of(
-            self.engine.settings, self.cwd, persists=here and self._session is not False, most_wait=self._most_wait
-        )
+        persists = here and self._session is not False and self._backend is None
+        context = context_of(self.engine.settings, self.cwd, persists=persists, most_wait=self._most_wait)
+        if self._backend is not None and not self._backend.keeps:
+            context = replace(context, async_enabled=False)
         return self._contract.schema(context if here else replace(context, window=0.0))
 
     async def call(self, arguments: object) -> Reply:
@@ -351,7 +359,7 @@ class Tool:
         if self._session is False or not (profile.persists and engine.settings.sessions.persist):
             return False
         # A state that only the few commands share which cannot run in the client's terminal would confuse.
-        return self._terminal is None and engine.backend_for(profile).keeps
+        return self._terminal is None and not engine.has_own_backend and engine.backend_for(profile).keeps
 
     def _terminal_for(self, request: ShellRequest) -> TerminalClient | None:
         """The client's terminals, if they can do what is asked for: run it to its end, without a terminal of ours."""
@@ -412,6 +420,11 @@ class Tool:
 
 # Tools without a session of a name have one of their own.
 _numbers = itertools.count(1)
+
+
+def _name_of(contract: Contract | SeriesContract | Companion) -> str:
+    profile = getattr(contract, "profile", None)
+    return profile.contract if isinstance(profile, Profile) else type(contract).__name__
 
 
 def _redacted(reply: Reply, redactor: Redactor) -> Reply:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib
 import os
+from typing import TYPE_CHECKING
 
 from nacre.cli.interruption import Interruption
 from nacre.cli.parser import add_tools
@@ -12,6 +14,9 @@ from nacre.complaints import take_stderr
 from nacre.contracts import command_contract_names
 from nacre.errors import ConfigError, InvalidRequestError
 from nacre.json_lines.stdio_transport import take_streams
+
+if TYPE_CHECKING:
+    from nacre.backend import Backend
 
 EPILOG = """\
 Without --http it serves one client on stdin and stdout, until the client closes them. With --http it prints its
@@ -21,6 +26,7 @@ NACRE_MCP_TOKEN too, where other users cannot see it.
 examples:
   nacre mcp
   nacre mcp --http 127.0.0.1:8000
+  PYTHONPATH=. nacre mcp --backend my_place:Container
   NACRE_MCP_TOKEN=… nacre mcp --http 0.0.0.0:8000 --allow-host build.example
 """
 
@@ -42,6 +48,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--contract", choices=command_contract_names(), default="workspace", help="the shape of the shell"
     )
+    parser.add_argument(
+        "--backend",
+        metavar="MODULE:NAME",
+        help="a place of your own where commands run: a backend, or a function that makes one",
+    )
     add_tools(parser)
 
 
@@ -57,10 +68,38 @@ def main(namespace: argparse.Namespace) -> int:
     return 0
 
 
+def _backend_named(spec: str) -> Backend:
+    """Return the backend `MODULE:NAME`, or what it makes when it is called without arguments.
+
+    Raises:
+        ConfigError: there is no such module or name, or it is no backend.
+    """
+    module, _, name = spec.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(
+            f"--backend {spec}: {error}; write MODULE:NAME of a module that Python can import", key="backend"
+        ) from error
+    backend = found() if isinstance(found, type) or not hasattr(found, "start") else found
+    if not all(hasattr(backend, part) for part in ("start", "keeps", "notice")):
+        raise ConfigError(
+            f"--backend {spec} is no backend: it needs start, keeps and notice (docs/guides/write-a-backend.md)",
+            key="backend",
+        )
+    made: Backend = backend
+    return made
+
+
 async def _serve(namespace: argparse.Namespace, token: str | None) -> None:
     from nacre.mcp.toolbox import Toolbox
 
-    toolbox = Toolbox(namespace.contract, tools=namespace.tools.split(","), structured=namespace.structured)
+    toolbox = Toolbox(
+        namespace.contract,
+        tools=namespace.tools.split(","),
+        structured=namespace.structured,
+        backend=None if namespace.backend is None else _backend_named(namespace.backend),
+    )
     if namespace.http is None:
         from nacre.mcp.stdio_server import serve_stdio
 

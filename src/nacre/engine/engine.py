@@ -46,6 +46,7 @@ class Engine:
         *,
         environ: Mapping[str, str] | None = None,
         approver: Approver | None = None,
+        backend: Backend | None = None,
     ) -> None:
         self.settings = settings
         self.state_dir = state_dir
@@ -53,7 +54,9 @@ class Engine:
         self.log = CallLog(state_dir, cap_bytes=settings.log.log_cap_bytes, redactor=lambda: self.redactor)
         self.planner = Planner(settings, self.log, environ=environ, approver=approver)
         self.notices = SettingsNotices(settings.notices)
-        self._backends: dict[bool, Backend] = {}
+        self.has_own_backend = backend is not None
+        """True if commands run where the program says, so that there are no sessions and there is no fallback."""
+        self._backends: dict[bool, Backend] = {} if backend is None else dict.fromkeys((True, False), backend)
         self._prune_at = 0.0
         self._reads_rc = False
         self._jobs: JobTable | None = None
@@ -126,7 +129,8 @@ class Engine:
 
         It says in every result what it cannot promise.
         """
-        if self.settings.execution.containment != "auto" or not self.backend_for(profile).keeps:
+        contained = not self.has_own_backend and self.backend_for(profile).keeps
+        if self.settings.execution.containment != "auto" or not contained:
             return None
         return _direct(str(error), mark=profile.environment != "inherited")
 
@@ -188,19 +192,26 @@ _MOST_ENGINES = 64
 
 
 def from_environment(
-    *, settings: Settings | None = None, approver: Approver | None = None, environ: ProcessEnvironment | None = None
+    *,
+    settings: Settings | None = None,
+    approver: Approver | None = None,
+    backend: Backend | None = None,
+    environ: ProcessEnvironment | None = None,
 ) -> Engine:
     """The engine that this process's environment and files describe, as they are now.
 
     The project is where the program runs: the directory of a tool belongs to its agent, and may not even answer.
 
     Args:
+        backend: where commands run, if not on this machine as the settings say.
         environ: the environment now, where the caller has it.
     """
     if environ is None:
         environ = environment()
     files = config.file_stamps(environ.values, config.working_directory()) if settings is None else None
-    key = (environ.generation, settings, None if approver is None else _key_of(approver), files)
+    # A backend may not be hashable; the engine holds it, so that its id stays its own.
+    place = None if backend is None else id(backend)
+    key = (environ.generation, settings, None if approver is None else _key_of(approver), place, files)
     known = _engines.get(key)
     if known is None:
         if len(_engines) >= _MOST_ENGINES:
@@ -212,7 +223,7 @@ def from_environment(
             state_dir = config.state_dir(environ.values)
         # Of two threads that come at once one is the first, and both use its engine: another would keep a log open
         # that is never closed.
-        known = _engines.setdefault(key, Engine(settings, state_dir, approver=approver))
+        known = _engines.setdefault(key, Engine(settings, state_dir, approver=approver, backend=backend))
     return known
 
 

@@ -10,8 +10,8 @@ import asyncio
 import functools
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Mapping
+from typing import TYPE_CHECKING, Protocol
 
 from nacre.errors import ConfigError, DeniedError
 from nacre.guard.prefilter import needs_review
@@ -25,11 +25,16 @@ if TYPE_CHECKING:
     from nacre.guard.policy import Policy
     from nacre.guard.rules.rule_file import Rule
 
-Approver = Callable[[str, Verdict], Awaitable[bool]]
-"""Decides whether a command runs, given the command and the verdict; only True approves.
 
-It is cancelled when its time is up: the call's own timeout, at most ANSWER_SECONDS.
-"""
+class Approver(Protocol):
+    """Decides whether a command runs that a rule says to ask about.
+
+    It is cancelled when its time is up: the call's own timeout, at most ANSWER_SECONDS.
+    """
+
+    def __call__(self, command: str, verdict: Verdict, /) -> Awaitable[bool]:
+        """Return True to approve; another value, an error or no answer is a denial."""
+
 
 ANSWER_SECONDS = 60.0
 # Time for a cancelled approver to clean up; then the call continues without it.

@@ -21,6 +21,7 @@ from nacre.mcp.jsonrpc import INVALID_PARAMS, RpcError
 from nacre.mcp.machine import ServerCall
 
 if TYPE_CHECKING:
+    from nacre.backend import Backend
     from nacre.tool import Tool
 
 # Clients may leave without notice; the shell of a dropped session ends after its idle time.
@@ -40,7 +41,9 @@ MOST_NAME_CHARACTERS = 256
 class Toolbox:
     """Makes a shell at the first call of its session, and keeps it until the session or the server ends."""
 
-    def __init__(self, contract: str, *, tools: Collection[str] = (), structured: bool = False) -> None:
+    def __init__(
+        self, contract: str, *, tools: Collection[str] = (), structured: bool = False, backend: Backend | None = None
+    ) -> None:
         """With `structured`, tools are offered with the schema of their answers, and results have that object.
 
         Raises:
@@ -49,6 +52,7 @@ class Toolbox:
         self.structured = structured
         self.contract = contract
         self._others = tools
+        self._backend = backend
         self._cwd = config.working_directory()
         self._settings = config.load(environment().values, cwd=self._cwd).settings
         self._most_wait = self._settings.jobs.mcp_window_seconds or None
@@ -61,7 +65,14 @@ class Toolbox:
         from nacre.mcp.elicitation import approver
         from nacre.tool import Tool
 
-        return Tool(contract, approver=approver, tools=self._others, most_wait=self._most_wait, **options)
+        return Tool(
+            contract,
+            approver=approver,
+            backend=self._backend,
+            tools=self._others,
+            most_wait=self._most_wait,
+            **options,
+        )
 
     @property
     def shell(self) -> Tool:
@@ -79,8 +90,8 @@ class Toolbox:
             context = context_of(
                 self._settings,
                 self._cwd,
-                persists=persists,
-                names_sessions=self.contract in WITH_COMPANIONS,
+                persists=persists and self._backend is None,
+                names_sessions=self.contract in WITH_COMPANIONS and self._backend is None,
                 most_wait=self._most_wait,
             )
             tools = (
