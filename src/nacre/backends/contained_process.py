@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import time
 from collections.abc import Callable
 from typing import Any
 
 from nacre import forks
 from nacre.backend import SIDE, Ending, Listener, PipesOnly, Survivor
-from nacre.backends.pipes import OUTPUTS, PipeReader, make_pipes, stop_listening, watch_stream
+from nacre.backends.pipes import OUTPUTS, StreamReaders, make_pipes
+from nacre.backends.runner_talk import RunnerTalk
 from nacre.backends.start_errors import start_error
 from nacre.command import SIDE_FD, Command, NewJob
 from nacre.errors import BackendUnavailableError, StartError
@@ -25,15 +25,19 @@ from nacre.warden_client.runner_link import Link
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nacre.warden.messages import Event, ExitedEvent, KeptEvent, Living, Request, StartJob, StartRun, Survivors
+    from nacre.warden.messages import Event, ExitedEvent, KeptEvent, Living, StartJob, StartRun
 
-# How long the far side may take to answer a question about a finished command.
-ANSWER_SECONDS = 1.0
 # How long after a command's limit the far side is seen to, should it be stopped: what is left is enough for the ladder.
 WAKE_SECONDS = 0.1
 
 
 class ContainedProcess(PipesOnly):
+    """The process of one command, or of one turn of a session's shell.
+
+    Half of its methods are the controls of a Process; the rest follows one conversation with one runner from its start
+    to its end, and shares its state.
+    """
+
     def __init__(
         self,
         link: Link,
@@ -44,20 +48,17 @@ class ContainedProcess(PipesOnly):
         unheard: bool = False,
     ) -> None:
         self._loop = asyncio.get_running_loop()
-        self._link = link
-        self._sock: socket.socket | None = link.sock
+        self._talk = RunnerTalk(link)
+        self._streams = StreamReaders(self._loop, listener)
         self._command = command
         self._listener = listener
         self._became_idle = idle
         """Called when the runner is free for the next command."""
-        self._frames = protocol.FrameReader()
-        self._readers: dict[int, PipeReader] = {}
         self._ended = False
         self._idle = False
         self._unheard = unheard
         """Whether no runner took the request."""
         self._pid: int | None = None
-        self._answer: asyncio.Future[Survivors | KeptEvent] | None = None
         self._waking: asyncio.TimerHandle | None = None
         self._told_at: float | None = None
         """When a command began whose limits are told beside it."""
@@ -84,7 +85,7 @@ class ContainedProcess(PipesOnly):
             readers = []
         self._listen()
         try:
-            self._link.ask(request, passed, command.env)
+            self._talk.link.ask(request, passed, command.env)
         except (BrokenPipeError, ConnectionResetError):
             # No runner took the request. If the far side said why, that is in the socket and heard in a moment.
             self._unheard = True
@@ -101,11 +102,11 @@ class ContainedProcess(PipesOnly):
         # At once: the host may block its loop from now on, and the limits hold all the same.
         self._told_at = time.monotonic() - elapsed
         command = self._command
-        self._say(protocol.go(timeout=command.timeout, grace=command.grace, elapsed=elapsed))
+        self._talk.say(protocol.go(timeout=command.timeout, grace=command.grace, elapsed=elapsed))
 
     def go_on(self, readers: list[int], frames: protocol.FrameReader, events: list[Event]) -> None:
         """Attend a command that runs already, after what its runner has said meanwhile."""
-        self._frames = frames
+        self._talk.frames = frames
         self._watch_all(readers)
         self._listen()
         for event in events:
@@ -113,19 +114,16 @@ class ContainedProcess(PipesOnly):
 
     def leave(self) -> list[int]:
         """Stop attending a shell that goes on: the pipes' ends and the way to its runner are the caller's again."""
-        readers = [fd for reader in self._readers.values() if (fd := reader.take()) is not None]
-        self._readers = {}
+        readers = [fd for _, fd in self._streams.take()]
         self.rest()
         self._stop_waking()
-        sock, self._sock = self._sock, None
-        if sock is not None:
-            stop_listening(self._loop, sock)
+        self._talk.leave()
         return readers
 
     def rest(self) -> None:
         """End the limits of a command whose shell goes on."""
         if not self._rests:
-            self._say(protocol.REST)
+            self._talk.say(protocol.REST)
         self._rests = True
 
     def part(self, parted: Callable[[int | None], None]) -> None:
@@ -134,17 +132,14 @@ class ContainedProcess(PipesOnly):
         Told is the mark of what it has left; None where the system has no way to tell.
         """
         self._parted = parted
-        self._say(protocol.PART)
+        self._talk.say(protocol.PART)
 
     def drain(self) -> None:
         """Read what is in the pipes now."""
-        for reader in list(self._readers.values()):
-            reader.drain()
+        self._streams.drain()
 
     def _listen(self) -> None:
-        assert self._sock is not None
-        self._sock.settimeout(0)
-        self._loop.add_reader(self._sock.fileno(), self._heard)
+        self._talk.listen(self._handle, self._lost)
         if self._command.timeout is not None:
             self._waking = self._loop.call_later(self._command.timeout + WAKE_SECONDS, self._wake)
 
@@ -153,29 +148,14 @@ class ContainedProcess(PipesOnly):
         warden.wake()
         if self._told_at is not None:
             command, elapsed = self._command, time.monotonic() - self._told_at
-            self._say(protocol.go(timeout=command.timeout, grace=command.grace, elapsed=elapsed))
+            self._talk.say(protocol.go(timeout=command.timeout, grace=command.grace, elapsed=elapsed))
 
     def _watch_all(self, readers: list[int]) -> None:
         command = self._command
         streams = [*range(1, OUTPUTS[command.streams] + 1), *([SIDE] if command.side else [])]
-        for stream, fd in zip(streams, readers, strict=True):
-            self._readers[stream] = watch_stream(self._loop, self._listener, stream, fd)
+        self._streams.watch(streams, readers)
 
     # Events from the far side.
-
-    def _heard(self) -> None:
-        assert self._sock is not None
-        try:
-            data = self._sock.recv(protocol.RECEIVE_BYTES)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if not data:
-            self._lost("its runner was killed")
-            return
-        for message in self._frames.events(data):
-            self._handle(message)
 
     def _handle(self, event: Event) -> None:
         if event["event"] == "exited":
@@ -185,10 +165,10 @@ class ContainedProcess(PipesOnly):
             self._listener.started(event["pid"])
         elif event["event"] == "survivors":
             self._idle = not (event["left"] or event["stays"])
-            self._answered(event)
+            self._talk.answered(event)
         elif event["event"] == "kept":
             self._pid = event["pid"]
-            if not self._answered(event):
+            if not self._talk.answered(event):
                 self._kept(event)
         elif event["event"] == "parted":
             assert self._parted is not None
@@ -197,14 +177,9 @@ class ContainedProcess(PipesOnly):
             self._ended = self._idle = True
             self._listener.failed(start_error(event["step"], event["errno"], event["reason"], self._command))
         elif event["event"] == "bye":
-            self._lost("its runner went away before it was asked")
-
-    def _answered(self, event: Survivors | KeptEvent) -> bool:
-        """Give the answer to a caller that waits for one."""
-        if self._answer is None or self._answer.done():
-            return False
-        self._answer.set_result(event)
-        return True
+            reason = "its runner went away before it was asked"
+            self._talk.give_up(reason)
+            self._lost(reason)
 
     def _kept(self, message: KeptEvent) -> None:
         if "error" in message:
@@ -238,12 +213,6 @@ class ContainedProcess(PipesOnly):
         )
 
     def _lost(self, reason: str) -> None:
-        assert self._sock is not None
-        stop_listening(self._loop, self._sock)
-        self._sock.close()
-        self._sock = None
-        if self._answer is not None and not self._answer.done():
-            self._answer.set_result({**protocol.survivors([], stays=False), "error": reason})
         if not self._ended:
             self._ended = True
             if not warden.ever_ready():
@@ -256,29 +225,30 @@ class ContainedProcess(PipesOnly):
     # Controls.
 
     def stop(self) -> None:
-        self._say(protocol.stop(self._command.grace))
+        self._talk.say(protocol.stop(self._command.grace))
 
     def signal(self, number: int) -> None:
-        self._say(protocol.send_signal(number))
+        self._talk.say(protocol.send_signal(number))
 
     async def survivors(self) -> tuple[Survivor, ...]:
-        if self._idle or self._sock is None:
+        if self._idle or not self._talk.open:
             return ()
-        answer = await self._ask(protocol.NAME_SURVIVORS)
+        try:
+            answer = await self._talk.ask(protocol.NAME_SURVIVORS)
+        except TimeoutError:
+            return ()
         return tuple(_survivor(entry) for entry in answer["survivors"]) if answer["event"] == "survivors" else ()
 
     def pause(self) -> None:
-        for reader in self._readers.values():
-            reader.pause()
+        self._streams.pause()
 
     async def keep(self, job: NewJob | None, *, adopt: int | None = None, apart: bool = False) -> None:
         """Hand the pipes to the far side; with `apart` a session's shell goes on without what it has left."""
-        if self._sock is None:
+        if not self._talk.open:
             return
         # The side stream, if there is one, is the last.
-        taken = [(stream, fd) for stream, reader in self._readers.items() if (fd := reader.take()) is not None]
+        taken = self._streams.take()
         fds = [fd for _, fd in taken]
-        self._readers = {}
         aside = sum(stream == SIDE for stream, _ in taken)
         spec: Any = None if job is None else job.message()
         message = protocol.keep(
@@ -286,64 +256,34 @@ class ContainedProcess(PipesOnly):
         )
         if adopt is not None:
             self._ended = self._idle = False
-        answer = self._answer = self._loop.create_future()
         try:
-            self._link.tell(message, fds)
-            async with asyncio.timeout(ANSWER_SECONDS):
-                kept = await answer
+            kept = await self._talk.ask(message, fds)
         except (OSError, TimeoutError) as error:
             raise BackendUnavailableError("the command's runner did not answer, so it cannot be kept") from error
         finally:
-            self._answer = None
             for fd in fds:
                 os.close(fd)
         if "error" in kept:
             raise StartError(f"the job's files could not be made: {kept['error']}")
 
-    def _say(self, message: Request) -> None:
-        if self._sock is None:
-            return
-        try:
-            self._sock.send(protocol.frame(message))
-        except OSError:
-            return  # the far side is gone: the reader sees the end of the socket and says so
-
-    async def _ask(self, message: Request) -> Survivors | KeptEvent:
-        self._answer = self._loop.create_future()
-        self._say(message)
-        try:
-            async with asyncio.timeout(ANSWER_SECONDS):
-                return await self._answer
-        except TimeoutError:
-            return protocol.survivors([], stays=True)
-        finally:
-            self._answer = None
-
     def release(self) -> None:
-        self._close_readers()
+        self._streams.close()
         self._stop_waking()
-        sock, self._sock = self._sock, None
-        if sock is None:
+        if not self._talk.leave():
             return
-        stop_listening(self._loop, sock)
         if self._idle:
-            warden.give(self._link)
+            warden.give(self._talk.link)
             if self._became_idle is not None:
                 self._became_idle()
             return
         if not self._ended:
             warden.wake()
-        self._link.close()
+        self._talk.link.close()
 
     def _stop_waking(self) -> None:
         if self._waking is not None:
             self._waking.cancel()
             self._waking = None
-
-    def _close_readers(self) -> None:
-        for reader in self._readers.values():
-            reader.close()
-        self._readers = {}
 
 
 def request_of(command: Command, *, job: NewJob | None = None, outlives: bool = False) -> StartRun | StartJob:

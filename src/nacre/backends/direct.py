@@ -14,7 +14,7 @@ from nacre.backend import Ending, Listener, PipesOnly, Process, Survivor, no_ter
 from nacre.backends.child import Child, start_child
 from nacre.backends.exit_watch import HAS_PIDFD, watch_exit
 from nacre.backends.inline_wait import INLINE_MILLISECONDS, can_block_briefly, tell_end, tell_output
-from nacre.backends.pipes import PipeReader, watch_stream
+from nacre.backends.pipes import StreamReaders
 from nacre.backends.start_errors import start_error
 from nacre.command import Command, NewJob
 from nacre.errors import BackendUnavailableError
@@ -86,9 +86,8 @@ class DirectProcess(PipesOnly):
         self._reported = False
         if command.timeout is not None:
             self._deadline = self._loop.call_later(command.timeout, self._begin_stop, "timeout")
-        self._readers: dict[int, PipeReader] = {
-            stream: watch_stream(self._loop, listener, stream, fd) for stream, fd in enumerate(child.readers, start=1)
-        }
+        self._streams = StreamReaders(self._loop, listener)
+        self._streams.watch(range(1, len(child.readers) + 1), child.readers)
         child.readers = []
         if child.facts is None:
             self._unwatch = watch_exit(self._loop, child.pid, self._child_ended, use_pidfd=use_pidfd)
@@ -101,8 +100,7 @@ class DirectProcess(PipesOnly):
 
     def _child_ended(self) -> None:
         self._unwatch()
-        for reader in list(self._readers.values()):
-            reader.drain()
+        self._streams.drain()
         self._child.collect()
         if self._why is None:
             self._report(left=self._something_left())
@@ -111,10 +109,7 @@ class DirectProcess(PipesOnly):
 
     def _something_left(self) -> bool:
         """A cheap first look, so that an ordinary command does not pay for a search of all processes."""
-        for reader in self._readers.values():
-            if reader.open:
-                return True
-        return self._child.has_group()
+        return self._streams.any_open or self._child.has_group()
 
     def _report(self, *, left: bool, unkillable: tuple[Survivor, ...] = ()) -> None:
         if self._reported:
@@ -192,8 +187,7 @@ class DirectProcess(PipesOnly):
         return self._child.strays()
 
     def pause(self) -> None:
-        for reader in self._readers.values():
-            reader.pause()
+        self._streams.pause()
 
     async def keep(self, job: NewJob | None, *, adopt: int | None = None) -> None:
         if job is not None:
@@ -202,10 +196,5 @@ class DirectProcess(PipesOnly):
     def release(self) -> None:
         self._cancel_timers()
         self._unwatch()
-        self._close_readers()
+        self._streams.close()
         self._child.close()
-
-    def _close_readers(self) -> None:
-        for reader in self._readers.values():
-            reader.close()
-        self._readers = {}

@@ -11,7 +11,8 @@ import fcntl
 import os
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from nacre import forks
 from nacre.backend import Listener
@@ -128,16 +129,45 @@ def stop_listening(loop: asyncio.AbstractEventLoop, sock: socket.socket) -> None
         loop.remove_reader(fd)
 
 
-def watch_stream(loop: asyncio.AbstractEventLoop, listener: Listener, stream: int, fd: int) -> PipeReader:
-    """Read a pipe for a listener, as one of a command's streams."""
+class StreamReaders:
+    """The pipes of one command, read on the event loop for its listener."""
 
-    def output(buffer: bytearray, size: int) -> None:
-        listener.output(stream, buffer, size)
+    def __init__(self, loop: asyncio.AbstractEventLoop, listener: Listener) -> None:
+        self._loop = loop
+        self._listener = listener
+        self._readers: dict[int, PipeReader] = {}
 
-    def closed() -> None:
-        listener.closed(stream)
+    def watch(self, streams: Iterable[int], fds: Sequence[int]) -> None:
+        """Read these pipes as the command's streams of these numbers."""
+        listener = self._listener
+        for stream, fd in zip(streams, fds, strict=True):
+            self._readers[stream] = PipeReader(
+                self._loop, fd, output=partial(listener.output, stream), closed=partial(listener.closed, stream)
+            )
 
-    return PipeReader(loop, fd, output=output, closed=closed)
+    @property
+    def any_open(self) -> bool:
+        return any(reader.open for reader in self._readers.values())
+
+    def drain(self) -> None:
+        """Read what is there now, without waiting."""
+        for reader in list(self._readers.values()):
+            reader.drain()
+
+    def pause(self) -> None:
+        """Stop reading."""
+        for reader in self._readers.values():
+            reader.pause()
+
+    def take(self) -> list[tuple[int, int]]:
+        """Stop reading and give the open pipes away: their streams and descriptors."""
+        readers, self._readers = self._readers, {}
+        return [(stream, fd) for stream, reader in readers.items() if (fd := reader.take()) is not None]
+
+    def close(self) -> None:
+        readers, self._readers = self._readers, {}
+        for reader in readers.values():
+            reader.close()
 
 
 def make_pipes(command: Command) -> tuple[list[int], list[int]]:

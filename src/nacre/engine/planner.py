@@ -102,8 +102,6 @@ class Planner:
         Raises:
             DeniedError: it may not run.
         """
-        if not is_guarded(profile, self._settings.policy):
-            return planned
         request, command = planned.request, planned.request.command
         if request.cwd is not None and not request.stays:
             cwd = planned.command.cwd
@@ -113,6 +111,8 @@ class Planner:
         known = self._verdicts.get(key) if state is not None else None
         if known is not None and known[0] == planned and known[1] == state:
             return known[2]
+        if not is_guarded(profile, self._settings.policy):
+            return planned
         try:
             waited = await approve(
                 command,
