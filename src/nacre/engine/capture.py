@@ -213,6 +213,11 @@ class Capture:
             outputs[0] = self._with_side(outputs[0], self._side, problems)
         return outputs, problems
 
+    @property
+    def may_be_long(self) -> bool:
+        """False if the output is too short to be shortened."""
+        return self._spills is not None or len(self._small[0]) >= LEAST_SHORTENED_BYTES
+
     def _shortened(self, shorten: Shorten) -> Output | None:
         """The shortened view of an output, once all of it is an artifact; None if it stays as it is."""
         whole = self._whole()

@@ -269,7 +269,10 @@ def conclude(
     adopted: str | None = None,
 ) -> ShellResult:
     """The result of a run that is over, and its entry in the log."""
-    minimizer = minimizer_of(planned.request, profile, engine.settings.minimizer, engine.planner.environment.values)
+    minimizer = None
+    if profile.minimizes and capture.may_be_long:
+        environ = engine.planner.environment.values
+        minimizer = minimizer_of(planned.request, profile, engine.settings.minimizer, environ)
     result = summarise(
         run, ending, planned, profile, capture, before=before, after=after, adopted=adopted, minimizer=minimizer
     )
