@@ -46,7 +46,7 @@ def check_denied(text: str) -> None:
 
 def check_timeout(text: str) -> None:
     assert "began" in text
-    assert "timed out after 1 seconds" in text
+    assert "timed out after 1 second" in text
 
 
 async def check_cancel(ask: Ask, directory: Path) -> None:

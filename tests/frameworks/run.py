@@ -38,8 +38,8 @@ def install(name: str) -> str | None:
     """Make the environment unless it is there; return why it could not be made."""
     place = ENVIRONMENTS / name
     python = place / "bin" / "python"
-    # Entry points are copied when nacre is installed; its source is not.
-    contents = [sys.version, requirements(name), PROJECT["entry-points"]]
+    # Name and entry points are copied when nacre is installed; its source is not.
+    contents = [sys.version, PROJECT["name"], requirements(name), PROJECT["entry-points"]]
     key = hashlib.sha256(json.dumps(contents).encode()).hexdigest()
     ready = place / "ready"
     if ready.exists() and ready.read_text(encoding="utf-8") == key:
