@@ -1,4 +1,4 @@
-# Two commands do everything on a fresh machine: `make run` and `make test`.
+# Two commands do everything on a fresh machine: `make run` and `make test`. Both work offline after the first time.
 ifeq ($(origin PYTHON),undefined)
 PYTHON := $(shell for p in python3 python3.13 python3.12 python3.11; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 VENV ?= .venv
@@ -10,25 +10,24 @@ VENV ?= .venv-$(VERSION)
 endif
 BIN := $(VENV)/bin
 SECONDS ?= 60
-CMD ?= echo "hello from nacre"; uname -sr; sleep 60 & echo "this line came back at once, sleep 60 is still running"; false | tail -n 1
 
-.PHONY: help setup record run test test-parts test-long parts lint types check fuzz bench peers clean
+.PHONY: help base setup record run test test-parts test-long parts lint types check fuzz bench peers clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
-$(VENV)/.ready: pyproject.toml
-	@test -n "$(PYTHON)" || { echo "nacre needs Python 3.11 or newer; set PYTHON=/path/to/python3" >&2; exit 1; }
-	@$(PYTHON) -m venv $(VENV) || { echo "python venv is missing; on Debian: apt-get install python3-venv" >&2; exit 1; }
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@# pip compiles what it copies, but not an editable install; where Python may not write bytecode, every start compiles anew.
-	@$(BIN)/python -m compileall -q src
-	@touch $@
+base:            ## install what running needs, into a private environment
+	@bash .ci/environment '$(VENV)' '$(PYTHON)'
 
-setup: $(VENV)/.ready   ## make the private environment
+setup:           ## install what the tests need too
+	@bash .ci/environment '$(VENV)' '$(PYTHON)' dev
 
-run: setup       ## run a command through nacre: make run CMD='…'
-	@$(BIN)/nacre run -- '$(subst ','\'',$(CMD))'
+run: base        ## a tour of nacre, or your own command through it: make run CMD='…'
+ifdef CMD
+	@$(BIN)/nacre run -- '$(subst ','\'',$(value CMD))'
+else
+	@$(BIN)/python docs/tour.py
+endif
 
 test: setup      ## run the tests, on another interpreter too: make test PYTHON=python3.13
 	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal

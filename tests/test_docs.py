@@ -128,6 +128,59 @@ def test_a_terminal_session_is_true(command: str, output: str) -> None:
     assert run(["bash", "-c", command]) == output
 
 
+def load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_readme_installs_by_one_line_each_and_has_five_examples() -> None:
+    lines = re.findall(r"^\| [^|]+ \| `([^`]+)` \|$", README.partition("## Five examples")[0], re.MULTILINE)
+    assert [line.split()[0] for line in lines] == ["pip", "uvx", "claude", "codex"]
+    assert all("nacre-shell" in line for line in lines)
+    examples = README.partition("## Five examples")[2].partition("\n## ")[0]
+    assert len(re.findall(r"^\*\*", examples, re.MULTILINE)) == 5
+
+
+def test_no_line_tells_a_user_to_install_the_package_of_another_project() -> None:
+    files = [
+        path
+        for pattern in ("*.md", "docs/**/*.md", "docs/*.1", "src/**/*.py", "examples/*", "*.json", "Makefile")
+        for path in ROOT.glob(pattern)
+        if path.is_file()
+    ]
+    wrong = re.compile(
+        r"(?:pip3? install|pipx (?:install|run)|uvx|uv (?:tool install|add|pip install))"
+        r"[^\n`]*[ '\"]nacre(?!-shell)\b(?! mcp)"
+    )
+    found = [path.name for path in files if wrong.search(path.read_text(encoding="utf-8").replace("add nacre --", ""))]
+    assert found == []
+
+
+@pytest.mark.slow
+def test_the_tour_shows_what_it_says_and_the_picture_is_made_from_it() -> None:
+    tour = load(ROOT / "docs" / "tour.py")
+    picture = (ROOT / "docs" / "picture.svg").read_text(encoding="utf-8")
+    played = {step: (shown, code) for step, shown, code in tour.play()}
+    server, flood, secret, failure, deletion, timeout = played.values()
+    assert server[1] == 0
+    assert "started\n" in server[0]
+    assert "nacre: still running: pid " in server[0]
+    assert flood[0].startswith("1\n2\n")
+    assert "omitted" in flood[0]
+    assert secret == ("[]\nthe key is [redacted:DEMO_API_KEY]\n", 0)
+    assert failure == ("nacre: a pipe hides a failure: stage 1 exited with 1\n", 0)
+    assert (deletion[1], "no_dangerous_rm" in deletion[0]) == (126, True)
+    assert timeout == ("nacre: timed out after 1 s; everything was ended\n", 124)
+    for step in list(played)[:5]:
+        assert f"# {step.title}" in picture
+    assert "a pipe hides a failure: stage 1 exited with 1" in picture
+    assert "no_dangerous_rm" in picture
+
+
 def test_the_library_example_of_the_readme_is_true() -> None:
     (example,), (output,) = blocks("python"), blocks("text")
     assert run([sys.executable, "-c", example]) == output
