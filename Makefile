@@ -60,6 +60,7 @@ fuzz: setup      ## fuzz every target: make fuzz SECONDS=60 (for each)
 
 bench: setup     ## measure nacre, the floors and the installed peers: make bench BENCH=--quick
 	@$(BIN)/python -m benchmarks $(BENCH)
+	@$(BIN)/python -m benchmarks.mcp_round_trip
 
 record: setup    ## record anew the answers that tests/recorded compares, after a change that users see
 	@cd tests && $(abspath $(BIN))/python -m recorded.player
