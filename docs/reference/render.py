@@ -19,6 +19,7 @@ from nacre.cli import VERBS
 from nacre.cli.command_tree import command_tree
 from nacre.cli.man_page import man_page
 from nacre.cli.parser import parser_of
+from nacre.environment.noninteractive import noninteractive_defaults
 from nacre.settings import Settings
 
 HERE = Path(__file__).parent
@@ -118,6 +119,14 @@ def render_settings() -> str:
             ]
             lines.append(f"| {' | '.join(map(_cell, cells))} |")
         parts.append("\n".join(lines) + "\n")
+    lines = ["## Variables that nacre sets for a command\n", "| variable | value |", "|---|---|"]
+    lines += [f"| `{name}` | `{json.dumps(value)}` |" for name, value in sorted(noninteractive_defaults().items())]
+    parts.append(
+        "\n".join(lines) + "\n\nThey keep programs from prompting, paging and drawing progress bars, in every contract "
+        "with a filtered\nenvironment (all but `basic`). A variable of the call wins; `environment.unset_defaults` "
+        "leaves a variable as it\nis in your environment. `PWD` is the working directory. `nacre env` shows all that "
+        "a command sees.\n"
+    )
     return "\n".join(parts)
 
 

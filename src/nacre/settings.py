@@ -225,6 +225,9 @@ class EnvironmentSettings:
     env_allow: tuple[str, ...] = _setting(
         (), "names or patterns with * that are kept although they look like secrets", loosens=True
     )
+    unset_defaults: tuple[str, ...] = _setting(
+        (), "variables that nacre would set for a command and leaves as they are (the list is below)"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,3 +40,17 @@ def test_removed_values_and_proxy_passwords_are_not_printed(
     assert child["kept"]["HTTP_PROXY"] == "http://u:[redacted:HTTP_PROXY]@p:1"
     assert child["kept"]["CI"] == "true"
     assert {"name": "GH_TOKEN", "rule": "name", "reason": "name part TOKEN"} in child["stripped"]
+
+
+def test_what_nacre_sets_is_listed_and_can_be_left_unset(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setenv("NACRE_UNSET_DEFAULTS", "CI")
+    assert cli.main(["env", "--json"]) == 0
+    child = json.loads(capsys.readouterr().out)
+    assert "CI" not in child["kept"]
+    assert "CI" not in child["set"]
+    assert "AGENT" in child["set"]
+    assert cli.main(["env"]) == 0
+    assert "environment.unset_defaults leaves them as they are):\n  AGENT\n" in capsys.readouterr().out

@@ -129,3 +129,10 @@ def test_no_value_is_in_a_repr() -> None:
     child = child_environment({"GH_TOKEN": TOKEN, "FOO": "visible"})
     assert TOKEN not in repr(child)
     assert TOKEN not in repr(judge("GH_TOKEN", TOKEN))
+
+
+def test_each_variable_that_is_set_can_be_left_as_it_is() -> None:
+    for name, value in noninteractive_defaults().items():
+        assert child_environment({name: "mine"}).kept[name] == value
+        assert child_environment({name: "mine"}, unset_defaults=[name]).kept[name] == "mine"
+        assert name not in child_environment({}, unset_defaults=[name]).kept

@@ -10,9 +10,11 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
+from nacre import config
 from nacre.environment.filter import Profile, child_environment, judge
+from nacre.environment.noninteractive import noninteractive_defaults
 from nacre.output.redaction.redactor import Redactor
 
 Answer = Mapping[str, str | bool | None]
@@ -35,15 +37,17 @@ def main(namespace: argparse.Namespace) -> int:
             print(json.dumps(answer(line, namespace.profile)), flush=True)
         return 0
     own_venv = sys.prefix if sys.prefix != sys.base_prefix else None
-    child = child_environment(os.environ, profile=namespace.profile, own_venv=own_venv)
+    left = config.load(os.environ, cwd=config.working_directory()).settings.environment.unset_defaults
+    child = child_environment(os.environ, profile=namespace.profile, unset_defaults=left, own_venv=own_venv)
+    given = sorted(name for name in noninteractive_defaults() if name not in left)
     redactor = Redactor(child.hidden)
     kept = {name: redactor.redact_text(value) for name, value in sorted(child.kept.items())}
     stripped = sorted(child.stripped, key=lambda variable: variable.name)
     if namespace.json:
         reasons = [{"name": each.name, "rule": each.rule, "reason": each.reason} for each in stripped]
-        print(json.dumps({"profile": namespace.profile, "kept": kept, "stripped": reasons}))
+        print(json.dumps({"profile": namespace.profile, "kept": kept, "set": given, "stripped": reasons}))
         return 0
-    for line in report(kept, {each.name: f"{each.rule}: {each.reason}" for each in stripped}):
+    for line in report(kept, given, {each.name: f"{each.rule}: {each.reason}" for each in stripped}):
         print(line)
     return 0
 
@@ -72,9 +76,11 @@ def unchecked(reason: str) -> Answer:
     return {"name": None, "strip": True, "rule": "unchecked", "reason": reason, "redact_output": True}
 
 
-def report(kept: Mapping[str, str], stripped: Mapping[str, str]) -> Iterator[str]:
+def report(kept: Mapping[str, str], given: Sequence[str], stripped: Mapping[str, str]) -> Iterator[str]:
     yield f"kept ({len(kept)}):"
     yield from (f"  {name}={json.dumps(value)[1:-1]}" for name, value in kept.items())
+    yield f"of these nacre sets ({len(given)}; environment.unset_defaults leaves them as they are):"
+    yield from (f"  {name}" for name in given)
     yield f"stripped ({len(stripped)}):"
     width = max(map(len, stripped), default=0)
     yield from (f"  {name:<{width}}  {reason}" for name, reason in stripped.items())

@@ -139,6 +139,7 @@ def child_environment(
     profile: Profile = "default",
     rules: Rules = "all",
     noninteractive: bool = True,
+    unset_defaults: Collection[str] = (),
     own_venv: str | None = None,
 ) -> FilteredEnvironment:
     """Build the environment of a child: the filtered base, the non-interactive settings, the variables of the call.
@@ -148,7 +149,8 @@ def child_environment(
     """
     filtered = filter_environment(base, allow=allow, profile=profile, rules=rules, own_venv=own_venv)
     if noninteractive:
-        filtered.kept.update(noninteractive_defaults())
+        defaults = noninteractive_defaults().items()
+        filtered.kept.update((name, value) for name, value in defaults if name not in unset_defaults)
     if per_call_env:
         filtered.kept.update(with_call_environment({}, per_call_env))
     return filtered

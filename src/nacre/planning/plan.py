@@ -157,7 +157,13 @@ def _shared(environ: Mapping[str, str], settings: EnvironmentSettings) -> _Share
     global _last
     if _last is not None and _last[0] == environ and _last[1] == settings:
         return _last[2]
-    filtered = child_environment(environ, allow=settings.env_allow, profile=settings.env_profile, own_venv=_OWN_VENV)
+    filtered = child_environment(
+        environ,
+        allow=settings.env_allow,
+        profile=settings.env_profile,
+        unset_defaults=settings.unset_defaults,
+        own_venv=_OWN_VENV,
+    )
     redactor = Redactor(filtered.hidden) if filtered.hidden else _NOTHING_HIDDEN
     made = _Shared(filtered.kept, redactor)
     _last = (environ, settings, made)
