@@ -143,7 +143,7 @@ class TerminalProvider:
         async def start(place: Backend, planned: Plan) -> _Terminal:
             shown = _Shown(limit)
             observers = Observers(passthrough=shown.feed)
-            capture = Capture(engine.artifacts, PROFILE, engine.settings.output, planned, observers)
+            capture = Capture(engine.artifacts, PROFILE, engine.settings, planned, observers)
             run = Run.start(place, planned.command, capture)
             try:
                 await run.announced()

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from nacre.artifacts.spill import Spill, SpillResult
 from nacre.artifacts.store import ArtifactStore
 from nacre.artifacts.writer import ArtifactWriter
-from nacre.backend import SIDE
+from nacre.backend import SIDE, Ending
 from nacre.errors import ArtifactError
 from nacre.output.captured import Captured, Selection
 from nacre.output.escapes import is_plain
@@ -21,19 +21,16 @@ from nacre.planning.plan import Plan
 from nacre.profile import CaptureShape, Profile
 from nacre.request import Lifted
 from nacre.result import ArtifactRef, Minimized, Output
-from nacre.settings import OutputSettings
+from nacre.settings import MinimizerSettings, Settings
 from nacre.state_directory import SURVEY_SECONDS, files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nacre.engine.live import LiveTail
-    from nacre.minimize.minimiser import Minimised
 
 # Of a producer whose last stage is lifted: smaller outputs are kept only if the stage hid something.
 SIDE_BYTES = 64 * 1024
 
-# Shortens the text of an output for a model; None leaves it as it is.
-Shorten = Callable[[str], "Minimised | None"]
 # A shorter output cannot save enough.
 LEAST_SHORTENED_BYTES = 1024
 
@@ -66,24 +63,25 @@ class Capture:
         self,
         store: ArtifactStore,
         profile: Profile,
-        settings: OutputSettings,
+        settings: Settings,
         planned: Plan,
         observers: Observers = NO_OBSERVERS,
     ) -> None:
         self._store = store
         self._profile = profile
-        self._settings = settings
+        self._settings = settings.output
+        self._minimizer = settings.minimizer if profile.minimizes else None
         self._planned = planned
         self._observers = observers
         request = planned.request
-        inline, head = settings.inline_bytes, settings.head_bytes
+        inline, head = settings.output.inline_bytes, settings.output.head_bytes
         self._selection = Selection(
             head=request.head,
             tail=request.tail,
-            keep=settings.keep,
+            keep=settings.output.keep,
             inline_bytes=inline,
             head_bytes=inline * 2 // 5 if head is None else head,
-            line_bytes=settings.line_bytes,
+            line_bytes=settings.output.line_bytes,
         )
         self._shape = _holding(profile.capture, inline) if profile.sized_by_settings else profile.capture
         self._watch: Callable[[bytes], object] | None = None
@@ -167,18 +165,20 @@ class Capture:
         """Show the output to a watcher, from now on."""
         self._watch = feed
 
-    def outputs(self, *, keep_all: bool = False, shorten: Shorten | None = None) -> tuple[list[Output], list[str]]:
+    def outputs(self, *, keep_all: bool = False, ending: Ending | None = None) -> tuple[list[Output], list[str]]:
         """What is shown of each stream, and the notices about what could not be kept.
 
         Args:
             keep_all: keep small output in an artifact too.
-            shorten: shortens the text of a long output.
+            ending: how the run ended, if it did; then a long output is shortened for a model.
         """
-        if shorten is not None and (shortened := self._shortened(shorten)) is not None:
-            problems: list[str] = []
-            if self._side is not None:
-                shortened = self._with_side(shortened, self._side, problems)
-            return [shortened], problems
+        if self._minimizer is not None and ending is not None:
+            long = self._spills is not None or len(self._small[0]) >= LEAST_SHORTENED_BYTES
+            if long and (shortened := self._shortened(self._minimizer, ending)) is not None:
+                problems: list[str] = []
+                if self._side is not None:
+                    shortened = self._with_side(shortened, self._side, problems)
+                return [shortened], problems
         if self._spills is None and not keep_all:
             shown = []
             for held in self._small:
@@ -213,15 +213,15 @@ class Capture:
             outputs[0] = self._with_side(outputs[0], self._side, problems)
         return outputs, problems
 
-    @property
-    def may_be_long(self) -> bool:
-        """False if the output is too short to be shortened."""
-        return self._spills is not None or len(self._small[0]) >= LEAST_SHORTENED_BYTES
-
-    def _shortened(self, shorten: Shorten) -> Output | None:
+    def _shortened(self, minimizer: MinimizerSettings, ending: Ending) -> Output | None:
         """The shortened view of an output, once all of it is an artifact; None if it stays as it is."""
         whole = self._whole()
-        found = shorten(whole.decode("utf-8", "replace")) if len(whole) >= LEAST_SHORTENED_BYTES else None
+        if len(whole) < LEAST_SHORTENED_BYTES:
+            return None
+        # Loaded here: most outputs are short.
+        from nacre.engine.minimizing import shortened_text
+
+        found = shortened_text(whole.decode("utf-8", "replace"), self._planned.request, ending.code, minimizer)
         if found is None:
             return None
         text = self._planned.redactor.redact_text(found.text) if self._planned.hides else found.text

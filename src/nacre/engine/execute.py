@@ -17,7 +17,6 @@ from nacre.command import Command
 from nacre.engine.call_log import entry_of, measures
 from nacre.engine.capture import NO_OBSERVERS, Capture, Observers
 from nacre.engine.engine import Engine
-from nacre.engine.minimizing import minimizer_of
 from nacre.engine.planner import LEAST_SECONDS
 from nacre.engine.run import Run, until_done
 from nacre.engine.summary import summarise
@@ -173,7 +172,7 @@ async def _run(
     if use.blocked and use.calls == 1:
         # The last call blocked the loop for a moment: other callbacks have their turn before this one may.
         await asyncio.sleep(0)
-    capture = Capture(engine.artifacts, profile, engine.settings.output, planned, observers)
+    capture = Capture(engine.artifacts, profile, engine.settings, planned, observers)
     try:
         event = None
         if policy is not None and policy.until is not None and place.keeps:
@@ -269,13 +268,7 @@ def conclude(
     adopted: str | None = None,
 ) -> ShellResult:
     """The result of a run that is over, and its entry in the log."""
-    minimizer = None
-    if profile.minimizes and capture.may_be_long:
-        environ = engine.planner.environment.values
-        minimizer = minimizer_of(planned.request, profile, engine.settings.minimizer, environ)
-    result = summarise(
-        run, ending, planned, profile, capture, before=before, after=after, adopted=adopted, minimizer=minimizer
-    )
+    result = summarise(run, ending, planned, profile, capture, before=before, after=after, adopted=adopted)
     if result.output.artifact is not None or (result.stderr is not None and result.stderr.artifact is not None):
         engine.prune_artifacts()
     problem = engine.log.add(profile, planned, entry_of(result))

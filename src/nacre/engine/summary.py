@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from nacre.backend import Ending, Survivor
-from nacre.engine.capture import Capture, Shorten
+from nacre.engine.capture import Capture
 from nacre.engine.hidden_failure import answering_stages
 from nacre.engine.run import Run
 from nacre.output.redaction.redactor import Redactor
@@ -16,9 +16,6 @@ from nacre.request import Lifted, ShellRequest
 from nacre.result import Exited, Lost, Outcome, ShellResult, Signalled, Stopped, TimedOut
 from nacre.warden import record
 from nacre.warden.stages import hidden_failure, producers_status
-
-Minimizer = Callable[[int | None], Shorten]
-"""From the exit code of a command to what shortens its output."""
 
 
 def summarise(
@@ -31,7 +28,6 @@ def summarise(
     before: Sequence[str] = (),
     after: Sequence[str | None] = (),
     adopted: str | None = None,
-    minimizer: Minimizer | None = None,
 ) -> ShellResult:
     """The result of a run that is over.
 
@@ -39,7 +35,6 @@ def summarise(
         before: notices that come before all others.
         after: notices that come after all others.
         adopted: the job that the survivors were made.
-        minimizer: how a long output may be shortened for a model.
     """
     request, survivors = planned.request, run.survivors
     if request.lifted is not None:
@@ -50,10 +45,7 @@ def summarise(
         ending = replace(ending, unkillable=redacted_survivors(ending.unkillable, planned.redactor))
     outcome = outcome_of(ending, planned.limit)
     keep_all = profile.keep_partial and isinstance(outcome, TimedOut)
-    if minimizer is None or keep_all:
-        outputs, problems = capture.outputs(keep_all=keep_all)
-    else:
-        outputs, problems = capture.outputs(shorten=minimizer(ending.code))
+    outputs, problems = capture.outputs(keep_all=keep_all, ending=ending)
     notices = [*before, *request.notices, *problems, *notices_of(run, ending, survivors, request)]
     for notice in after:
         if notice is not None:
