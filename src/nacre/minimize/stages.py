@@ -20,7 +20,7 @@ FREQUENT = 6
 # Consecutive rows of one form that are folded into the first.
 RUN = 5
 # Of evidence of one form, so many rows are shown.
-MOST_ALIKE = 5
+MOST_ALIKE = 10
 # With more rows left, values are masked as well.
 MANY_ROWS = 100
 REPEATS = "repeats of rows that are shown"
