@@ -5,6 +5,7 @@ A server describes its tools before it loads the engine, because clients wait fo
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from nacre import config
 from nacre.contracts import schema_named
 from nacre.contracts.tool_schema import context_of
-from nacre.engine.planner import environment
 from nacre.errors import InvalidRequestError, shown
 from nacre.mcp.call_channel import CallChannel
 from nacre.mcp.catalogue import WITH_COMPANIONS, describe, offered_by
@@ -54,7 +54,7 @@ class Toolbox:
         self._others = tools
         self._backend = backend
         self._cwd = config.working_directory()
-        self._settings = config.load(environment().values, cwd=self._cwd).settings
+        self._settings = config.load(os.environ, cwd=self._cwd).settings
         self._most_wait = self._settings.jobs.mcp_window_seconds or None
         self._described: dict[bool, dict[str, dict[str, Any]]] = {}
         self._shell: Tool | None = None
