@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nacre.minimize.evidence import detectors, mark_evidence
-from nacre.minimize.filters import built_in
+from nacre.minimize.families import built_in
 from nacre.minimize.minimiser import FOOTER, LEAST_SAVED, LEAST_SAVED_BYTES, MOST_BYTES, minimise, shorten
 from nacre.minimize.rows import rows_of
 from nacre.output.escapes import strip

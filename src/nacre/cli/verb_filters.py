@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from nacre import config
-from nacre.minimize.filters import Family, family_of
+from nacre.minimize.families import Family, family_of
 from nacre.minimize.selection import select
 from nacre.minimize.user_filters import failed_examples, families_in_force
 

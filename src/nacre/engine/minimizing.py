@@ -9,7 +9,7 @@ from pathlib import Path
 from nacre import config
 from nacre.errors import ConfigError
 from nacre.minimize.evidence import Detector
-from nacre.minimize.filters import Family
+from nacre.minimize.families import Family
 from nacre.minimize.minimiser import Minimised, minimise
 from nacre.minimize.user_filters import families_in_force, matchers_of
 from nacre.request import ShellRequest

@@ -6,8 +6,8 @@ Reading order:
 2. `rows`: the output as rows that are shown, hidden with a reason, or cut; what is hidden is counted exactly.
 3. `evidence`: which rows no stage may hide; the detectors are data (evidence.toml).
 4. `selection`: which families a command belongs to, from its parsed script and from its output.
-5. `filters`: families as data (filters/*.toml), each with examples.
-6. `stages`: what a filter may do to rows.
+5. `families`: families as data (filters/*.toml), each with examples.
+6. `row_stages`: what a filter may do to rows.
 7. `listings`: stages for names of files, matches and trees.
 8. `user_filters`: the families in force, with those of the user; their examples are verified at load.
 9. `savings`: what was saved and regretted, from the audit log.

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nacre.minimize.evidence import Detector, detectors, mark_evidence
-from nacre.minimize.filters import Family, hide_noise
+from nacre.minimize.families import Family, hide_noise
 from nacre.minimize.listings import LISTINGS
+from nacre.minimize.row_stages import STAGES, fold_repeats, fold_runs
 from nacre.minimize.rows import Row, hidden_bytes, hidden_kinds, render, rows_of
 from nacre.minimize.selection import select
-from nacre.minimize.stages import STAGES, fold_repeats, fold_runs
 from nacre.output.escapes import strip
 from nacre.output.lines import settle
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from nacre.bash.reader import read
 from nacre.bash.tree import Open, SimpleCommand, Text, UnreadableError, Word
-from nacre.minimize.filters import Family, built_in
+from nacre.minimize.families import Family, built_in
 
 
 def _words(text: str) -> frozenset[str]:

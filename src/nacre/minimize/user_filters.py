@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nacre.errors import ConfigError
 from nacre.minimize.evidence import Detector, detectors_from_matchers
-from nacre.minimize.filters import Example, Family, built_in, family_of
+from nacre.minimize.families import Example, Family, built_in, family_of
 from nacre.minimize.minimiser import shorten
 
 

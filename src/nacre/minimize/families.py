@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 from nacre.errors import ConfigError
 from nacre.minimize.listings import LISTINGS
+from nacre.minimize.row_stages import STAGES
 from nacre.minimize.rows import Row, visible
-from nacre.minimize.stages import STAGES
 
 _KEYS = frozenset(("name", "kind", "commands", "recognised", "stages", "noise", "example"))
 STAGE_NAMES = frozenset(STAGES) | frozenset(LISTINGS)

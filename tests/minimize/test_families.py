@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nacre.errors import ConfigError
-from nacre.minimize.filters import Family, built_in, family_of
+from nacre.minimize.families import Family, built_in, family_of
 from nacre.minimize.user_filters import failed_examples, families_in_force, matchers_of
 
 OWN = """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from nacre.minimize.evidence import detectors, mark_evidence
 from nacre.minimize.listings import directories, matches
+from nacre.minimize.row_stages import MOST_ALIKE, drop_rules, fold_repeats, fold_runs, python_frames
 from nacre.minimize.rows import Row, hidden_kinds, render, rows_of
-from nacre.minimize.stages import MOST_ALIKE, drop_rules, fold_repeats, fold_runs, python_frames
 
 
 def _marked(text: str) -> list[Row]:
