@@ -191,10 +191,12 @@ class TerminalProvider:
     async def _release(self, terminal: _Terminal) -> None:
         run = terminal.run
         try:
-            await run.end()
+            if not run.over:
+                await run.end()
             if not run.over:
                 terminal.capture.close()
                 return
+            # Before the sweep: how the command ended, not how its leftovers did.
             ending = run.ending()
             await run.settle()
             await run.sweep()
