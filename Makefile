@@ -10,6 +10,8 @@ VENV ?= .venv-$(VERSION)
 endif
 BIN := $(VENV)/bin
 SECONDS ?= 60
+# Many tests wait for processes, so there is one worker more than cores on a small machine.
+WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 3 ? 3 : n > 4 ? 4 : n)))
 
 .PHONY: help base setup record run test test-parts test-long parts lint types check fuzz bench peers clean
 
@@ -30,7 +32,7 @@ else
 endif
 
 test: setup      ## run the tests, on another interpreter too: make test PYTHON=python3.13
-	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 test-parts: setup   ## test with agent frameworks and clients from npm; REQUIRED=yes fails where one is missing
 	@$(if $(REQUIRED),NACRE_TEST_REQUIRED=yes )$(BIN)/python -m pytest -q -m parts
@@ -56,7 +58,7 @@ fuzz: setup      ## fuzz every target: make fuzz SECONDS=60 (for each)
 	  || { echo "atheris cannot be installed here; nothing was fuzzed" >&2; exit 0; }; \
 	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS)
 	@# New examples may show an old fault, which is for a developer to look into and must not fail CI.
-	@test -n "$(CI)" || NACRE_TEST_EXPLORE=yes $(BIN)/python -m pytest -q -n auto --maxprocesses 4 -m hypothesis
+	@test -n "$(CI)" || NACRE_TEST_EXPLORE=yes $(BIN)/python -m pytest -q -n $(WORKERS) -m hypothesis
 
 bench: setup     ## measure nacre, the floors and the installed peers: make bench BENCH=--quick
 	@$(BIN)/python -m benchmarks $(BENCH)
