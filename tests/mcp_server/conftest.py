@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
+from nacre.http_server.address import listen
 from nacre.mcp.handlers import Handlers
-from nacre.mcp.http import listen, serve_http, url_of
+from nacre.mcp.http import serve_http, url_of
 from nacre.mcp.sdk_server import build
 from nacre.mcp.toolbox import Toolbox
 

@@ -13,11 +13,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from nacre.http_server.address import listen
 from nacre.json_lines.stdio_transport import take_streams
 from nacre.mcp import call, tasks
 from nacre.mcp.call_channel import CallChannel
 from nacre.mcp.handlers import Handlers
-from nacre.mcp.http import listen, serve_http, url_of
+from nacre.mcp.http import serve_http, url_of
 from nacre.mcp.jsonrpc import MISSING_CAPABILITY, RpcError
 from nacre.mcp.machine import ServerCall
 from nacre.mcp.sdk_server import build

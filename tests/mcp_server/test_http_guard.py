@@ -20,7 +20,7 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 
 from mcp_server.conftest import ERAS, http_server
 from nacre.errors import ConfigError, InvalidRequestError
-from nacre.mcp.http import LEASE_SECONDS, address_of, listen
+from nacre.http_server.address import LEASE_SECONDS, address_of, listen
 
 TOKEN = "a token of the test"
 HELLO = {

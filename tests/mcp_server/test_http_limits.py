@@ -42,15 +42,15 @@ async def ends(url: str, sent: bytes, *, dripping: bytes = b"") -> bytes:
 async def test_headers_that_never_end_close_the_connection(
     sent: bytes, token: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nacre.mcp.http.HEADER_SECONDS", 0.5)
+    monkeypatch.setattr("nacre.http_server.timing.HEADER_SECONDS", 0.5)
     async with http_server(token=token) as url:
         assert await ends(url, sent, dripping=b"x" if sent else b"") == b""
 
 
 @pytest.mark.parametrize("authorization", ["wrong", "secret"])
 async def test_body_that_never_ends_closes_the_connection(authorization: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nacre.mcp.http.HEADER_SECONDS", 0.5)
-    monkeypatch.setattr("nacre.mcp.http.BODY_SECONDS", 0.5)
+    monkeypatch.setattr("nacre.http_server.timing.HEADER_SECONDS", 0.5)
+    monkeypatch.setattr("nacre.http_server.timing.BODY_SECONDS", 0.5)
     head = (
         "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
         "Accept: application/json, text/event-stream\r\n"

@@ -59,7 +59,7 @@ def inspect(tmp_path: Path, *arguments: str) -> tuple[int, Any, str]:
 def test_the_inspector_lists_the_tools_and_finds_no_fault_in_their_schemas(tmp_path: Path, era: str) -> None:
     server = [sys.executable, "-m", "nacre", "mcp"]
     code, listed, said = inspect(tmp_path, *server, "--method", "tools/list", "--strict", "--protocol-era", era)
-    assert (code, [tool["name"] for tool in listed["tools"]]) == (0, ["bash", "job", "read"])
+    assert (code, [tool["name"] for tool in listed["tools"]]) == (0, ["bash", "job", "read", "changes"])
     assert not {"error", "warning"} & set(said.lower().replace(":", " ").split()), said
 
 

@@ -107,8 +107,9 @@ async def _serve(namespace: argparse.Namespace, token: str | None) -> None:
         return
     # The SDK takes most of a second to load: only for HTTP.
     try:
+        from nacre.http_server.address import LEASE_SECONDS, address_of, listen
         from nacre.mcp.handlers import Handlers
-        from nacre.mcp.http import LEASE_SECONDS, address_of, listen, serve_http, url_of
+        from nacre.mcp.http import serve_http, url_of
         from nacre.mcp.sdk_server import build
     except ModuleNotFoundError as error:
         raise ConfigError(
