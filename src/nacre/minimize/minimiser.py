@@ -11,12 +11,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nacre.minimize.calls import segments_of
 from nacre.minimize.evidence import Detector, detectors, mark_evidence
 from nacre.minimize.families import Family, hide_noise
 from nacre.minimize.listings import LISTINGS
 from nacre.minimize.row_stages import STAGES, fold_repeats, fold_runs
 from nacre.minimize.rows import Row, hidden_bytes, hidden_kinds, render, rows_of
-from nacre.minimize.selection import select
+from nacre.minimize.selection import select_for
 from nacre.output.escapes import strip
 from nacre.output.lines import settle
 
@@ -85,16 +86,27 @@ def shorten(
         # Shortened before: text is shortened once.
         return None
     plain = settle(strip(text)).text
-    selection = select(command, plain, families)
-    if selection.scope == "none" or not plain.strip():
+    if not plain.strip():
         return None
-    if selection.scope == "lossless":
+    rows: list[Row] = []
+    names: list[str] = []
+    segments = segments_of(command, plain)
+    for segment in segments:
+        selection = select_for(segment.calls, segment.text, families)
+        if selection.scope == "none" and len(segments) == 1:
+            return None
+        if segment.heading is not None:
+            rows.append(Row(segment.heading, shown=segment.heading, is_evidence=True, stays=True))
+        found = rows_of(segment.text)
+        if selection.scope in ("tools", "generic") and (segment.calls or len(segments) == 1):
+            mark_evidence(found, segment.text, (*detectors(), *extra_detectors))
+            # How an earlier command of a chain ended is not known.
+            _shorten_rows(found, selection.families, failed=exit_code != 0 or segment is not segments[-1])
+            names += [family.name for family in selection.families] or ["generic"]
+        rows += found
+    if not names:
         return Shortened(plain, "lossless", "")
-    rows = rows_of(plain)
-    mark_evidence(rows, plain, (*detectors(), *extra_detectors))
-    _shorten_rows(rows, selection.families, failed=exit_code != 0)
-    name = "+".join(family.name for family in selection.families) or "generic"
-    return Shortened(render(rows), name, _footer(rows, failed=exit_code != 0))
+    return Shortened(render(rows), "+".join(dict.fromkeys(names)), _footer(rows, failed=exit_code != 0))
 
 
 def _shorten_rows(rows: list[Row], families: Sequence[Family], *, failed: bool) -> None:
