@@ -13,9 +13,13 @@ import signal
 
 from nacre.warden import children, ledger, naming
 
+_far_side: tuple[int, ...] = ()
+"""The guardian and the process that went on as its child: one of them is the parent of every runner."""
+
 
 def split_off(*control_fds: int) -> int:
     """Go on as a child of a guardian; returns the guardian's pid. The guardian never returns."""
+    global _far_side
     guardian = os.getpid()
     children.become_subreaper()
     # Before the fork: a command may stop the guardian before it runs again, and it is told by its name.
@@ -30,6 +34,7 @@ def split_off(*control_fds: int) -> int:
         outlive()
         os._exit(0)
     os.setpgid(0, 0)
+    _far_side = (guardian, os.getpid())
     return guardian
 
 
@@ -51,8 +56,9 @@ def wake_parent() -> None:
     command has stopped would stay after the program has ended.
     """
     parent = os.getppid()
-    if children.state(parent) == "T" and children.command_line(parent)[:1] in (["nacre-guardian"], ["nacre-warden"]):
+    if parent in _far_side:
         try:
+            # Without a look at its state: a process that runs ignores it, and a look takes memory in every runner.
             os.kill(parent, signal.SIGCONT)
         except (ProcessLookupError, PermissionError):
             return  # it has ended meanwhile

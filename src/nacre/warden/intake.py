@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import time
@@ -54,6 +55,10 @@ class Intake:
             data = os.read(fd, READ_BYTES)
         except BlockingIOError:
             return False
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            data = b""  # a terminal that no process has open any more
         self.last_output = time.monotonic()
         sink = self._sinks[fd]
         if not data:

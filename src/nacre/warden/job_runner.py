@@ -13,7 +13,7 @@ import select
 import socket
 import time
 
-from nacre.warden import children, guardian, launch, protocol
+from nacre.warden import children, guardian, launch, memory, protocol
 from nacre.warden.channel import receive_fds
 from nacre.warden.kept_job import JobOutput, KeptJob, hidden_forms
 from nacre.warden.protocol import READ_BYTES
@@ -22,6 +22,7 @@ from nacre.warden.wakeups import drain_wakeups, milliseconds_until
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import NoReturn
 
     from nacre.warden.channel import Channel
@@ -41,18 +42,22 @@ class JobWatch:
         "last_output",
         "leader",
         "lock",
+        "memory_events",
         "notes_fd",
         "output",
         "readers",
         "stop_requested",
+        "terminal",
     )
 
     claim: int
     leader: int
     lock: int
+    memory_events: bytes
     notes_fd: int | None
     output: JobOutput
     readers: list[int]
+    terminal: socket.socket | None
     deadline: float | None
 
     def __init__(self, channel: Channel) -> None:
@@ -87,6 +92,10 @@ class JobWatch:
         far.close()
         for fd in writers:
             os.close(fd)
+        return self.receive_plan(near)
+
+    def receive_plan(self, near: socket.socket) -> bool:
+        """Take what the child prepared, and tell the caller; False when the child could not become the shell."""
         # The other end closes at the exec, or at the end of a child that could not get there.
         said, handed = receive_fds(near, 65536)
         while more := near.recv(65536):
@@ -104,17 +113,26 @@ class JobWatch:
         self.begin(said[4:end], handed)
         return True
 
+    def close(self) -> None:
+        """Give back the descriptors of a job that no supervisor takes over."""
+        for fd in (self.lock, self.claim, self.output.fd):
+            os.close(fd)
+
     def begin(self, plan: bytes, handed: list[int]) -> None:
         """Take what the child prepared (lock, claim, output file, where the shell leaves its notes), and say so."""
-        answer, limit, head_bytes, cap_bytes, hidden = marshal.loads(plan)
+        answer, limit, head_bytes, cap_bytes, hidden, self.memory_events, terminal = marshal.loads(plan)
         self.deadline = None if limit is None else time.monotonic() + limit
         self.lock, self.claim, output = handed[:3]
-        self.notes_fd = handed[3] if len(handed) > 3 else None
+        more = handed[3:]
+        self.terminal = socket.socket(fileno=more.pop()) if terminal else None
+        self.notes_fd = more[0] if more else None
         self.output = JobOutput(output, head_bytes=head_bytes, cap_bytes=cap_bytes, hidden=hidden)
         self._channel.send_frame(answer)
 
     def until_more(self, wakeup: int) -> None:
         """Copy output until anything else happens: its end, its limit, a word of the caller, a request to stop."""
+        if self.terminal is not None:
+            return
         channel = self._channel
         poll = select.poll()
         for fd in (channel.reading, wakeup, *self.readers):
@@ -152,10 +170,16 @@ class JobWatch:
 
 
 def pack_plan(
-    answer: Event, *, limit: float | None, head_bytes: int, cap_bytes: int, hidden: list[tuple[str, bytes]]
+    answer: Event,
+    *,
+    limit: float | None,
+    head_bytes: int,
+    cap_bytes: int,
+    hidden: list[tuple[str, bytes]],
+    terminal: bool = False,
 ) -> bytes:
     """What a runner has to know of its job, and what it says to the caller, so that it need not know how."""
-    return marshal.dumps((protocol.frame(answer), limit, head_bytes, cap_bytes, hidden))
+    return marshal.dumps((protocol.frame(answer), limit, head_bytes, cap_bytes, hidden, memory.events(), terminal))
 
 
 def _become_shell(
@@ -196,8 +220,17 @@ def _hand_over(request: StartJob, prepared: launch.Launch, far: socket.socket) -
         head_bytes=spec["headBytes"],
         cap_bytes=spec["capBytes"],
         hidden=hidden_forms(spec),
+        terminal="terminal" in request,
     )
-    notes = [] if prepared.notes_fd is None else [prepared.notes_fd]
+    more = [] if prepared.notes_fd is None else [prepared.notes_fd]
+    if "terminal" in request:
+        from nacre.warden.terminal import bind_socket
+
+        more.append(bind_socket(spec["directory"]).detach())
+    send_plan(far, plan, [*job.fds, *more])
+
+
+def send_plan(far: socket.socket, plan: bytes, fds: Sequence[int]) -> None:
     plan = len(plan).to_bytes(4, "big") + plan
-    sent = socket.send_fds(far, [plan], [*job.fds, *notes])
+    sent = socket.send_fds(far, [plan], fds)
     far.sendall(plan[sent:])

@@ -41,7 +41,19 @@ def keep(supervisor: Supervisor, request: Keep, fds: list[int]) -> None:
     supervisor.intake.redirect(sink)
     supervisor.intake.attend(fds[:kept], sink)
     supervisor.intake.attend(fds[kept:], discard)
+    if supervisor.job is not None and "terminal" in supervisor.start.request and fds:
+        _serve_terminal(supervisor, supervisor.job, fds[0], records="records" in (request["job"] or ()))
     supervisor.channel.send(protocol.kept(supervisor.tree.leader))
+
+
+def _serve_terminal(supervisor: Supervisor, job: KeptJob, master: int, *, records: bool) -> None:
+    from nacre.warden.terminal import bind_socket
+
+    try:
+        supervisor.serve_terminal(master, bind_socket(job.directory), records=records)
+    except OSError:
+        # Nothing can be typed then: the state directory is full or gone, and the command goes on.
+        return
 
 
 def keep_late(supervisor: Supervisor, request: Keep, fds: list[int]) -> None:

@@ -18,7 +18,7 @@ from nacre.warden.stages import hidden_failure, producers_status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Protocol, Self
 
     from nacre.warden.messages import Facts, JobSpec, Living
@@ -71,13 +71,15 @@ class JobOutput:
         self.fd = fd
         self._hidden = hidden
         self._redactor: Redactor | None = None
-        self._size = os.fstat(fd).st_size
+        self._size = os.lseek(fd, 0, os.SEEK_END)
         self._head = head_bytes
         self._tail = cap_bytes - head_bytes
         self._punched = head_bytes
         self._can_punch = True
         self.dropped = 0
         self.error: str | None = None
+        self.copy: Callable[[memoryview], None] | None = None
+        """Given what is written, for a job on a terminal."""
 
     def feed(self, data: bytes) -> None:
         """Append what the command wrote, without the values that were taken out of its environment."""
@@ -102,6 +104,8 @@ class JobOutput:
 
     def write(self, data: memoryview) -> None:
         """Append; the first failure is remembered and ends the writing, never the command."""
+        if self.copy is not None:
+            self.copy(data)
         if self.error is not None:
             self.dropped += len(data)
             return

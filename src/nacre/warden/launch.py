@@ -57,8 +57,17 @@ class Launch:
 
 def file_actions(launch: Launch, writers: list[int], request: Shell) -> list[FileAction]:
     """What the child does with descriptors before the exec, in the terms of posix_spawn."""
+    actions: list[FileAction]
+    if "terminal" in request:
+        # The first terminal that a new session's leader opens is its controlling one.
+        actions = [
+            (os.POSIX_SPAWN_OPEN, 0, os.ttyname(writers[0]), os.O_RDWR, 0),
+            (os.POSIX_SPAWN_DUP2, 0, 1),
+            (os.POSIX_SPAWN_DUP2, 0, 2),
+        ]
+        return [*actions, *((os.POSIX_SPAWN_DUP2, fd, fd) for fd in launch.inherited)]
     stdin = request["stdin"]
-    actions: list[FileAction] = [
+    actions = [
         # A fifo opened for both has no end of file, and no reader can be missing.
         (os.POSIX_SPAWN_OPEN, 0, stdin or "/dev/null", os.O_RDWR if stdin else os.O_RDONLY, 0),
         (os.POSIX_SPAWN_DUP2, writers[0], 1),
@@ -89,13 +98,17 @@ def environment(launch: Launch, env: Mapping[bytes, bytes], request: Shell) -> d
 
 def prepare_request(request: Script) -> Launch:
     """Build the launch that a request asks for; raises OSError when no descriptor can be had."""
-    return prepare(
+    launch = prepare(
         request["shell"],
         request["script"],
         bash_env=request["bashEnv"],
         prologue=request["prologue"],
         stages=request["stages"],
     )
+    if "entry" in request:
+        launch.argv = [*request["entry"], launch.path, *launch.argv]
+        launch.path = request["entry"][0]
+    return launch
 
 
 def prepare(shell: str, script: str, *, bash_env: str | None, prologue: str, stages: bool) -> Launch:

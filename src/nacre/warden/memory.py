@@ -10,6 +10,11 @@ import functools
 from nacre.warden.children import read_bytes
 
 
+def events() -> bytes:
+    """The counters as they are now, not read yet: most runners never have to."""
+    return read_bytes(counter())
+
+
 def _oom_kills(events: bytes) -> int:
     """How many processes of this control group the kernel has killed for memory so far; 0 when it does not say."""
     for line in events.splitlines():
@@ -35,11 +40,11 @@ def counter() -> str:
 class MemoryWatch:
     """Remembers the counter, so that a later look tells what came since."""
 
-    def __init__(self) -> None:
-        # Read when it is asked for: most runners never are.
-        self._seen = read_bytes(counter())
+    def __init__(self, seen: bytes | None = None) -> None:
+        """From now on, or since the counters were these."""
+        self._seen = events() if seen is None else seen
 
     def killed_since(self) -> bool:
         """Whether the kernel has killed for memory since the last look."""
-        before, self._seen = self._seen, read_bytes(counter())
+        before, self._seen = self._seen, events()
         return _oom_kills(self._seen) > _oom_kills(before)

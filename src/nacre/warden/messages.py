@@ -17,6 +17,8 @@ class JobSpec(TypedDict):
     headBytes: int
     capBytes: int
     hidden: NotRequired[list[tuple[str, str]]]
+    records: NotRequired[bool]
+    """Present if its terminal is recorded."""
     held: NotRequired[str]
     """Output that the near side's redactor held back, as Latin-1."""
 
@@ -37,6 +39,8 @@ class Shell(Envelope):
     side: NotRequired[int]
     """The descriptor of a third stream, where there is one."""
     stdin: str | None
+    terminal: NotRequired[bool]
+    """Present if its streams are a terminal."""
 
 
 class Script(Shell):
@@ -44,6 +48,8 @@ class Script(Shell):
     bashEnv: str | None
     prologue: str
     stages: bool
+    entry: NotRequired[list[str]]
+    """Words before the shell: a program that prepares the place and then becomes the shell."""
 
 
 class StartRun(Script):
@@ -61,6 +67,8 @@ class StartJob(Script):
     timeout: float | None
     grace: float
     job: JobSpec
+    attended: NotRequired[bool]
+    """Present if it dies with its caller until `leave`: a call in the foreground waits for it."""
 
 
 class WaitSpare(Shell):
@@ -126,9 +134,12 @@ class Move(TypedDict):
 
 
 class Plain(Envelope):
-    """Requests without arguments: the limits of a turn end; tell turns apart; name survivors; only fork a runner."""
+    """Requests without arguments.
 
-    op: Literal["rest", "part", "survivors", "fork"]
+    The limits of a turn end; tell turns apart; name survivors; only fork a runner; a job goes on without its caller.
+    """
+
+    op: Literal["rest", "part", "survivors", "fork", "leave"]
 
 
 Request = StartRun | StartJob | WaitSpare | WaitSession | Go | Stop | Signal | Keep | Look | Move | Plain

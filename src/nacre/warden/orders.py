@@ -24,7 +24,8 @@ def hung_up(supervisor: Supervisor) -> None:
     supervisor.poll.unregister(supervisor.channel.reading)
     if supervisor.relay is not None and supervisor.job is None:
         supervisor.relay.hung_up(supervisor.poll, supervisor.intake)
-    if supervisor.job is None and not supervisor.reported and not supervisor.start.outlives:
+    foreground = supervisor.job is None or supervisor.attended
+    if foreground and not supervisor.reported and not supervisor.start.outlives:
         supervisor.stop("caller gone")
 
 
@@ -42,6 +43,8 @@ def obey(supervisor: Supervisor, request: Request, fds: list[int]) -> None:
         supervisor.tree.signal(request["number"])
     elif request["op"] == "survivors":
         _name_survivors(supervisor)
+    elif request["op"] == "leave":
+        supervisor.attended = False
     elif request["op"] == "part":
         supervisor.keepers.part()
     elif request["op"] == "keep" and request["apart"]:

@@ -16,7 +16,7 @@ PR_SET_DUMPABLE = 4
 _prctl: Callable[..., int] | None = None
 
 
-def prctl(option: int, value: int) -> bool:
+def prctl(option: int, value: int | bytes) -> bool:
     """Ask the kernel to change something about this process; False where that cannot be asked."""
     global _prctl
     if _prctl is None:

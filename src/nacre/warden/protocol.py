@@ -99,6 +99,7 @@ def run(
     grace: float,
     outlives: bool = False,
     relay: bool = False,
+    terminal: bool = False,
 ) -> StartRun:
     request: StartRun = {
         "op": "run",
@@ -120,12 +121,17 @@ def run(
         request["outlives"] = True
     if relay:
         request["relay"] = True
+    if terminal:
+        request["terminal"] = True
     return request
 
 
-def start_job(command: StartRun, job: JobSpec) -> StartJob:
+def start_job(command: StartRun, job: JobSpec, *, attended: bool = False) -> StartJob:
     """A command that is a job from its start."""
-    return {**command, "op": "job", "job": job}  # type: ignore[typeddict-unknown-key]
+    request: StartJob = {**command, "op": "job", "job": job}  # type: ignore[typeddict-unknown-key,typeddict-item]
+    if attended:
+        request["attended"] = True
+    return request
 
 
 def wait_spare(*, shell: str, cwd: str, names_cwd: bool, outputs: int) -> WaitSpare:
@@ -173,6 +179,7 @@ REST: Plain = {"op": "rest"}
 PART: Plain = {"op": "part"}
 NAME_SURVIVORS: Plain = {"op": "survivors"}
 FORK: Plain = {"op": "fork"}
+LEAVE: Plain = {"op": "leave"}
 
 
 def addressed(request: Request, *, fds: int, env: Mapping[str, str] | None) -> Request:

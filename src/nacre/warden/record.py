@@ -256,7 +256,9 @@ def _complete_output(directory: str, record: Record) -> str | None:
 
 
 def _log_end(directory: str, record: Record, *, recovering: bool) -> str | None:
-    """Write the line about the job's end to the log of its state directory."""
+    """Write the line about the job's end to the log of its state directory, unless a caller waited for that end."""
+    if record.get("attended"):
+        return None
     state_dir = os.path.dirname(os.path.dirname(directory))
     entry = end_entry(record)
     if recovering and log_line.has_end(state_dir, entry):
@@ -274,6 +276,7 @@ def end_entry(record: Record) -> Record:
     number = record.get("signal")
     entry = {
         "time": ended,
+        "call": record.get("call"),
         "contract": record.get("contract"),
         "command": record.get("command", ""),
         "cwd": record.get("cwd"),

@@ -111,7 +111,7 @@ class Relay:
 
 def main(reading: int = 0, writing: int = 1) -> NoReturn:
     """Be the runner of one caller: `python -I -S -c "…; relay.main()"` at the end of an ssh connection, for example."""
-    from nacre.warden.runner import First, Runner
+    from nacre.warden.runner import Runner
 
     become_unreadable()
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
@@ -124,7 +124,7 @@ def main(reading: int = 0, writing: int = 1) -> NoReturn:
     signal.signal(signal.SIGCHLD, _nothing)
     signal.signal(signal.SIGTERM, stop_request.terminate)
     signal.signal(STOP_SIGNAL, stop_request.stop)
-    Runner(First(StreamChannel(reading, writing), {})).serve()
+    Runner(StreamChannel(reading, writing), {}).serve()
     os._exit(0)
 
 

@@ -24,27 +24,27 @@ if TYPE_CHECKING:
     from nacre.warden.start import Startable
 
 
-class First:
-    """A runner before its fork: what it is to begin with, made where memory need not be copied to be written.
+class Runner:
+    """Made by the zygote, where memory need not be copied to be written, and forked with its first request.
 
     Reading a request, its environment above all, touches hundreds of pages; the zygote does it for all its runners.
     """
 
-    __slots__ = ("channel", "env", "memory", "start", "unread", "wakeup", "wakeup_end")
-
     def __init__(self, channel: Channel, env: dict[bytes, bytes]) -> None:
         """Raises OSError when no descriptor can be had."""
         self.channel = channel
-        self.env = env
-        self.memory = MemoryWatch()
-        self.wakeup, self.wakeup_end = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        self.start: Start | None = None
-        self.unread: bytes | None = None
-        """A request that is read by the runner itself."""
+        self._env = env
+        self.wakeup, self._wakeup_end = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._memory: MemoryWatch | None = None
+        self._start: Start | None = None
+        """Its first command."""
+        self._last: Supervisor | None = None
+        """The command before, which may be made a job although it has ended."""
+        self._bodies: list[bytes] = []
 
     def read_later(self, body: bytes, fds: list[int]) -> None:
         """Take a request that the runner reads: a job is read by the child that becomes its shell, a look may hang."""
-        self.unread = body
+        self._bodies.append(body)
         self.channel.keep_fds(fds)
 
     def ask(self, request: Request, body: bytes, fds: list[int]) -> bool:
@@ -52,62 +52,51 @@ class First:
         if request["op"] == "job" or request["op"] == "look":
             self.read_later(body, fds)
         elif request["op"] == "run" or request["op"] == "spare" or request["op"] == "session":
-            self.start = Start(self.channel, request, fds, self.env)
-            return self.start.prepare()
+            self._memory = MemoryWatch()
+            self._start = Start(self.channel, request, fds, self._env)
+            return self._start.prepare()
         return True
 
     def discard(self) -> None:
         """Give everything back, in the process that goes on without it."""
-        if self.start is not None:
-            self.start.close()
-        for fd in (self.wakeup, self.wakeup_end, *self.channel.take_fds()):
+        if self._start is not None:
+            self._start.close()
+        for fd in (self.wakeup, self._wakeup_end, *self.channel.take_fds()):
             os.close(fd)
         self.channel.sock.close()
-
-
-class Runner:
-    def __init__(self, first: First) -> None:
-        self._channel = first.channel
-        self._wakeup = first.wakeup
-        self._memory = first.memory
-        self._env = first.env
-        self._first = first
-        self._last: Supervisor | None = None
-        """The command before, which may be made a job although it has ended."""
-        self._bodies: list[bytes] = [] if first.unread is None else [first.unread]
 
     def serve(self) -> None:
         """Run commands for one caller until it goes away, or asks for nothing for a while."""
         children.become_subreaper()
         # The handler that makes SIGCHLD arrive here is inherited from the zygote, and does nothing here.
-        signal.set_wakeup_fd(self._first.wakeup_end, warn_on_full_buffer=False)
-        usable = self._first.start is None or self._run(self._first.start)
+        signal.set_wakeup_fd(self._wakeup_end, warn_on_full_buffer=False)
+        usable = self._start is None or self._run(self._start)
         while usable:
             usable = self._serve_one(self._bodies.pop(0)) if self._bodies else self._wait()
 
     def _wait(self) -> bool:
         """Wait for the next request; False when there will be none."""
         idle = select.poll()
-        idle.register(self._channel.reading, select.POLLIN)
+        idle.register(self.channel.reading, select.POLLIN)
         if not idle.poll(protocol.IDLE_SECONDS * 1000):
-            self._channel.send(protocol.BYE)
+            self.channel.send(protocol.BYE)
             return False
-        self._bodies = self._channel.frames()
-        return self._channel.open
+        self._bodies = self.channel.frames()
+        return self.channel.open
 
     def _serve_one(self, body: bytes) -> bool:
         """Do what a request asks for; False when this runner can take no other."""
         if protocol.starts_job(body):
             return self._start_job(body)
-        request, fds = self._channel.decode(body)
+        request, fds = self.channel.decode(body)
         if request["op"] == "run" or request["op"] == "spare" or request["op"] == "session":
             return self._start_command(request, fds)
         if request["op"] == "move":
             # The caller has no use for this runner, and another waits for one.
-            self._channel = self._channel.moved_to(socket.socket(fileno=fds[0]))
+            self.channel = self.channel.moved_to(socket.socket(fileno=fds[0]))
             self._last = None
         elif request["op"] == "look":
-            self._channel.send(path_lookup.answer(request, self._channel.reading))
+            self.channel.send(path_lookup.answer(request, self.channel.reading))
         elif request["op"] == "keep" and self._last is not None:
             keeping.keep_late(self._last, request, fds)
         else:
@@ -115,36 +104,40 @@ class Runner:
             for fd in fds:
                 os.close(fd)
             if request["op"] == "survivors":
-                self._channel.send(protocol.survivors([], stays=False))
+                self.channel.send(protocol.survivors([], stays=False))
         return True
 
     def _start_command(self, request: Startable, fds: list[int]) -> bool:
         self._env = received_environment(request, self._env)
         self._last = None
-        start = Start(self._channel, request, fds, self._env)
+        if self._memory is None:
+            self._memory = MemoryWatch()
+        start = Start(self.channel, request, fds, self._env)
         return self._run(start) if start.prepare() else True
 
     def _start_job(self, body: bytes) -> bool:
         """Start a job and stay small while it only writes; then go on as its supervisor."""
-        watch = stop_request.current = JobWatch(self._channel)
-        runs = watch.start(self._env, body, self._channel.take_fds())
+        watch = stop_request.current = JobWatch(self.channel)
+        runs = watch.start(self._env, body, self.channel.take_fds())
         if runs:
-            watch.until_more(self._wakeup)
+            watch.until_more(self.wakeup)
         request: StartJob = protocol.request_in(body)  # type: ignore[assignment]
         self._env = received_environment(request, self._env)
         if not runs:
             stop_request.current = None
             return True
-        start = Start.over(self._channel, request, watch.leader, watch.notes_fd)
-        supervisor = stop_request.current = Supervisor(self._channel, self._wakeup, self._memory, start)
+        start = Start.over(self.channel, request, watch.leader, watch.notes_fd)
+        self._memory = MemoryWatch(watch.memory_events)
+        supervisor = stop_request.current = Supervisor(self.channel, self.wakeup, self._memory, start)
         supervisor.take_over(request, watch)
         return self._supervise(supervisor)
 
     def _run(self, start: Start) -> bool:
         usable = True
         stop_request.current = start
+        assert self._memory is not None
         if start.spawn():
-            usable = self._supervise(Supervisor(self._channel, self._wakeup, self._memory, start))
+            usable = self._supervise(Supervisor(self.channel, self.wakeup, self._memory, start))
         stop_request.current = None
         os.chdir("/")
         return usable

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import socket
 import time
 
 from nacre.warden import children, keeping, orders, protocol, short_command
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from nacre.warden.memory import MemoryWatch
     from nacre.warden.messages import Facts, Living, StartJob
     from nacre.warden.start import Start
+    from nacre.warden.terminal import JobTerminal
 
 # A command that lives this long is announced, so that its caller knows the pid if the runner should die.
 ANNOUNCE_SECONDS = 0.05
@@ -54,6 +56,10 @@ class Supervisor:
         self.intake = Intake(self.poll)
         self.relay = Relay(channel, start.take_readers(), self.intake) if start.readers else None
         self.job: KeptJob | None = None
+        self.terminal: JobTerminal | None = None
+        """The terminal of a job that has one."""
+        self.attended = False
+        """Whether a job dies with its caller, which waits for it in the foreground."""
         self.following: list[bytes] = []
         """Requests for the next command that came before this one was known to be over; not decoded."""
         self.status: int | None = None
@@ -100,7 +106,18 @@ class Supervisor:
         self.job.running(self.tree.leader, runner=os.getpid())
         self.intake.last_output = watch.last_output
         self.intake.attend(watch.readers, self.job.output.feed)
+        self.attended = "attended" in request
+        if watch.terminal is not None:
+            self.serve_terminal(watch.readers[0], watch.terminal, records="records" in request["job"])
         self._stop_requested = watch.stop_requested or self._stop_requested
+
+    def serve_terminal(self, master: int, sock: socket.socket, *, records: bool) -> None:
+        """Take input for the terminal of the job from other processes, and tell what it waits for."""
+        # Loaded for the few jobs that have one.
+        from nacre.warden.terminal import JobTerminal
+
+        assert self.job is not None
+        self.terminal = JobTerminal(self.poll, self.job, master, sock, records=records)
 
     def run(self) -> bool:
         """Serve until nothing is left; True when the caller may send this runner another command."""
@@ -134,6 +151,8 @@ class Supervisor:
                     drain_wakeups(fd)
                 elif fd in self.intake.fds:
                     self.intake.read(fd)
+                elif self.terminal is not None and fd in self.terminal.fds:
+                    self.terminal.serve(fd)
                 elif fd == self.channel.reading and event != select.POLLOUT:
                     orders.listen(self)
                 elif self.channel.open:
@@ -141,7 +160,7 @@ class Supervisor:
 
     def patience(self) -> float | None:
         """Milliseconds until the next timer; None without one."""
-        timers = [self.announce_at, self.unused_until]
+        timers = [self.announce_at, self.unused_until, None if self.terminal is None else self.terminal.look_at]
         if self.ladder.why is None and self.status is None:
             timers.append(self.deadline)
         if self.ladder.why is not None and not self.reported:
@@ -191,6 +210,8 @@ class Supervisor:
             self.stop(why)
         if self.deadline is not None and now >= self.deadline and self.status is None:
             self.stop("timeout")
+        if self.terminal is not None and now >= self.terminal.look_at:
+            self.terminal.look()
         if keeping.is_draining(self) and now >= keeping.drain_until(self):
             self.report()
 
@@ -212,6 +233,13 @@ class Supervisor:
         facts = self.told = self.facts()
         if self.job is not None:
             survivors = self._left_by_job(self.job) if self.left and self.ladder.why is None else []
+            if self.terminal is not None:
+                self.job.output.flush()
+                self.terminal.close()
+                self.terminal = None
+            if self.attended and self.channel.open:
+                # The caller logs its call.
+                self.job.record["attended"] = True
             self.job.finished(facts, survivors)
             # What they write goes on into the job's file: they have no other reader.
             self._survivors_output = self.job.output if survivors else None

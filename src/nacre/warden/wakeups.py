@@ -19,8 +19,11 @@ def drain_wakeups(fd: int) -> None:
 
 def milliseconds_until(*timers: float | None) -> float | None:
     """The time until the first of these, for poll(); None without any."""
-    due = [timer for timer in timers if timer is not None]
-    if not due:
+    due = None
+    for timer in timers:
+        if timer is not None and (due is None or timer < due):
+            due = timer
+    if due is None:
         return None
     # One millisecond more, so that the loop does not spin just before a timer.
-    return min(max(0.0, min(due) - time.monotonic()), PATIENCE_SECONDS) * 1000 + 1
+    return min(max(0.0, due - time.monotonic()), PATIENCE_SECONDS) * 1000 + 1

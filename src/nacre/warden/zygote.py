@@ -8,6 +8,7 @@ it.
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import resource
@@ -15,12 +16,14 @@ import signal
 import socket
 import sys
 
-from nacre.warden import children, guardian, kept_job, ledger, naming, protocol, runner, stop_request
+from nacre.warden import children, guardian, kept_job, ledger, naming, protocol, stop_request
 from nacre.warden.channel import Channel
 from nacre.warden.launch import received_environment
 from nacre.warden.memory import counter
 from nacre.warden.privacy import become_unreadable
 from nacre.warden.record import STOP_SIGNAL
+from nacre.warden.rehearsal import rehearse
+from nacre.warden.runner import Runner
 from nacre.warden.start import ignored_signals
 
 TYPE_CHECKING = False
@@ -70,8 +73,7 @@ def main(control_fd: int, redactor_module: str) -> NoReturn:
             _outlive_caller(channel)
         for body in bodies:
             if protocol.starts_job(body):
-                # In memory that the runners of all jobs share.
-                kept_job.load_redactor()
+                _get_ready_for_jobs()
             if protocol.starts_job(body) and b'"env":' not in body:
                 # What is written here between two forks is no longer shared with the runner before, which a job keeps
                 # for as long as it runs: so nothing is read of it.
@@ -80,6 +82,13 @@ def main(control_fd: int, redactor_module: str) -> NoReturn:
             message, fds = channel.decode(body)
             env = received_environment(message, env)
             _fork_runner(channel, env, message, body, fds)
+
+
+@functools.cache
+def _get_ready_for_jobs() -> None:
+    """At the first job, in memory that the runners of all jobs share."""
+    kept_job.load_redactor()
+    rehearse()
 
 
 def _fork_job(control: Channel, env: dict[bytes, bytes], body: bytes, fds: list[int]) -> None:
@@ -93,12 +102,12 @@ def _fork_job(control: Channel, env: dict[bytes, bytes], body: bytes, fds: list[
         if child == 0:
             sock = socket.socket(fileno=fds[0])
             try:
-                first = runner.First(Channel(sock), env)
+                runner = Runner(Channel(sock), env)
             except OSError as error:
                 _refuse(sock, error)
                 os._exit(1)
-            first.read_later(body, fds[1:])
-            _become_runner(control, first)
+            runner.read_later(body, fds[1:])
+            _become_runner(control, runner)
     for fd in fds:
         os.close(fd)
 
@@ -108,21 +117,21 @@ def _fork_runner(control: Channel, env: dict[bytes, bytes], message: Request, bo
     fd, *fds = all_fds
     sock = socket.socket(fileno=fd)
     try:
-        first = runner.First(Channel(sock), env)
+        runner = Runner(Channel(sock), env)
     except OSError as error:
         _refuse(sock, error)
         for fd in fds:
             os.close(fd)
         return
-    if first.ask(message, body, fds):
+    if runner.ask(message, body, fds):
         try:
             child = os.fork()
         except OSError as error:
             _refuse(sock, error)
         else:
             if child == 0:
-                _become_runner(control, first)
-    first.discard()
+                _become_runner(control, runner)
+    runner.discard()
 
 
 _zygote = 0
@@ -149,7 +158,7 @@ def _refuse(sock: socket.socket, error: OSError) -> None:
     Channel(sock).send(protocol.failed("process", error))
 
 
-def _become_runner(control: Channel, first: runner.First) -> NoReturn:
+def _become_runner(control: Channel, runner: Runner) -> NoReturn:
     naming.rename(b"nacre-runner")
     control.sock.close()
     # Of requests that have come since, for other runners.
@@ -157,7 +166,7 @@ def _become_runner(control: Channel, first: runner.First) -> NoReturn:
         os.close(fd)
     status = 1
     try:
-        runner.Runner(first).serve()
+        runner.serve()
         guardian.wake_parent()
         status = 0
     except BaseException:  # noqa: BLE001 - the outermost frame of a process: say why, then end

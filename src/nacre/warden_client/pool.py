@@ -81,11 +81,14 @@ class Warden:
         """The loops that send it, one request at a turn."""
         forks.hold(self)
 
-    def take(self) -> Link:
-        """A way to a runner, ready for a request: an idle one, or one whose runner is being forked right now."""
+    def take(self, *, new: bool = False) -> Link:
+        """A way to a runner, ready for a request: an idle one, or one that is forked with the request.
+
+        With `new`, never an idle one: a job keeps its runner, and one that has worked has more memory of its own.
+        """
         forks.check()
         with forks.held_off, self._lock:
-            while self._idle:
+            while self._idle and not new:
                 link = self._idle.pop()
                 if time.monotonic() < link.good_until and is_quiet(link.sock):
                     return link

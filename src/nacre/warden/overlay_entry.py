@@ -1,0 +1,152 @@
+"""Becomes a shell on an overlay: `python -I -S overlay_entry.py LOWER DIRECTORY CWD SHELL NAME ARGUMENT…`.
+
+Inside a mount namespace of its own, LOWER is an overlay whose changes go to DIRECTORY/upper, everything else is
+read-only, and temporary files have a private place. If any of that cannot be had, the reason is written to
+DIRECTORY/refused and no shell is started.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import platform
+import signal
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+REFUSED = "refused"
+# The mount source that names a try in /proc/PID/mountinfo.
+SOURCE = "nacre-"
+# The exit code of a try that ran nothing.
+NOT_RUN = 125
+
+_CLONE_NEWNS, _CLONE_NEWUSER = 0x00020000, 0x10000000
+_MS_NOSUID, _MS_NODEV, _MS_REC, _MS_PRIVATE = 0x2, 0x4, 0x4000, 0x40000
+_AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
+_MOUNT_SETATTR, _MOUNT_ATTR_RDONLY = 442, 0x1
+_PR_CAPBSET_DROP, _CAP_SYS_ADMIN = 24, 21
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Refusal(Exception):
+    """A step that cannot be done here."""
+
+
+def _checked(result: int, step: str) -> None:
+    if result != 0:
+        raise Refusal(f"{step}: {os.strerror(ctypes.get_errno())}")
+
+
+def _mount(source: str, target: str, kind: str | None, flags: int, data: str | None, step: str) -> None:
+    arguments = [None if text is None else os.fsencode(text) for text in (source, target, kind)]
+    _checked(_libc.mount(*arguments, ctypes.c_ulong(flags), None if data is None else os.fsencode(data)), step)
+
+
+def _enter_namespaces(lower: str) -> None:
+    """Own mounts: as root directly, otherwise by way of an own user namespace in which this user stays the same."""
+    uid, gid = os.geteuid(), os.getegid()
+    if uid == 0 and _libc.unshare(_CLONE_NEWNS) == 0:
+        return
+    found = os.stat(lower)
+    if (found.st_uid, found.st_gid) != (uid, gid):
+        # Only this user and group exist in the namespace; files of others could not be copied to the upper directory.
+        raise Refusal(f"an overlay of {lower}: it belongs to another user or group")
+    _checked(_libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNS), "a user namespace with own mounts")
+    try:
+        for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+            with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
+                file.write(text)
+    except OSError as error:
+        raise Refusal(f"a user namespace: {error.strerror}") from error
+
+
+def _mounts_below(lower: str) -> list[str]:
+    """Other file systems in the workspace: an overlay would show empty directories in their places."""
+    with open("/proc/self/mountinfo", "rb") as file:
+        points = [line.split(b" ")[4] for line in file]
+    # Blanks and the like are written as \040.
+    texts = [os.fsdecode(point.decode("unicode_escape").encode("latin-1")) for point in points]
+    return [text for text in texts if text.startswith(f"{lower.rstrip('/')}/")]
+
+
+class _MountAttributes(ctypes.Structure):
+    _fields_ = [
+        ("set", ctypes.c_uint64),
+        ("clear", ctypes.c_uint64),
+        ("propagation", ctypes.c_uint64),
+        ("userns", ctypes.c_uint64),
+    ]
+
+
+def _set_read_only(path: str, *, on: bool) -> None:
+    bit = _MOUNT_ATTR_RDONLY
+    attributes = _MountAttributes(bit if on else 0, 0 if on else bit, 0, 0)
+    result = _libc.syscall(
+        ctypes.c_long(_MOUNT_SETATTR),
+        ctypes.c_long(_AT_FDCWD),
+        os.fsencode(path),
+        ctypes.c_long(_AT_RECURSIVE if on else 0),
+        ctypes.byref(attributes),
+        ctypes.c_size_t(ctypes.sizeof(attributes)),
+    )
+    _checked(result, "a read-only view of all other files")
+
+
+def _enter(lower: str, directory: str) -> str:
+    """Mount everything; return the directory for temporary files."""
+    if sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64", "riscv64"):
+        raise Refusal(f"an overlay: not known on {sys.platform} {platform.machine()}")
+    for below in _mounts_below(lower):
+        raise Refusal(f"an overlay of {lower}: another file system is mounted at {below}")
+    _enter_namespaces(lower)
+    _mount("none", "/", None, _MS_REC | _MS_PRIVATE, None, "private mounts")
+    # By descriptors: a path may hold characters that separate options.
+    layers = {}
+    for option, path in (("lowerdir", lower), ("upperdir", f"{directory}/upper"), ("workdir", f"{directory}/work")):
+        layers[option] = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    data = ",".join([*(f"{option}=/proc/self/fd/{fd}" for option, fd in layers.items()), "userxattr"])
+    _mount(SOURCE + directory, lower, "overlay", _MS_NODEV, data, f"an overlay of {lower}")
+    _set_read_only("/", on=True)
+    _set_read_only(lower, on=False)
+    inside = f"{lower.rstrip('/')}/"
+    temporary = "/dev/shm" if inside.startswith("/tmp/") or not os.path.isdir("/tmp") else "/tmp"
+    _mount("tmpfs", temporary, "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=1777", f"a private {temporary}")
+    # Without this right, which root has, nothing of it can be undone from inside.
+    _libc.prctl(_PR_CAPBSET_DROP, _CAP_SYS_ADMIN, 0, 0, 0)
+    return temporary
+
+
+def _initial_environment() -> dict[bytes, bytes]:
+    """The environment that this process was given: the interpreter may have added to its own."""
+    with open("/proc/self/environ", "rb") as file:
+        pairs = (entry.partition(b"=") for entry in file.read().split(b"\0") if entry)
+        return {name: value for name, _, value in pairs}
+
+
+def main(arguments: list[str]) -> NoReturn:
+    lower, directory, cwd, shell, *argv = arguments
+    environment = _initial_environment()
+    try:
+        refused = os.open(f"{directory}/{REFUSED}", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            environment[b"TMPDIR"] = os.fsencode(_enter(lower, directory))
+            os.chdir(cwd)
+        except (Refusal, OSError) as error:
+            reason = str(error) if isinstance(error, Refusal) else f"{error.filename}: {error.strerror}"
+            os.write(refused, os.fsencode(reason))
+            os._exit(NOT_RUN)
+    except OSError as error:
+        os.write(2, f"nacre: {directory}: {os.strerror(error.errno or errno.EIO)}\n".encode())
+        os._exit(NOT_RUN)
+    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
+    os.execve(shell, argv, environment)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

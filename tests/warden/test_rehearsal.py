@@ -1,0 +1,35 @@
+"""The memory that a job costs while it runs: its runner's own, beyond what it shares with the zygote."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+
+from nacre.jobs.polling import poll
+from nacre.settings import Settings
+from nacre.tool import Tool
+from nacre.warden import children
+
+LIMIT_KILOBYTES = 1024
+
+
+def own_kilobytes(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_"))
+
+
+async def test_the_runner_of_a_job_keeps_less_than_a_megabyte_for_itself(home: Path) -> None:
+    tool = Tool("workspace", settings=Settings())
+    table = tool.engine.jobs
+    ids = []
+    for _ in range(6):
+        reply = await tool.call({"command": "exec sleep 1000", "async": True})
+        assert not reply.is_error, reply.text
+        ids.append(reply.details["async"]["jobId"])
+    runners = [table.get(job_id).record["runnerPid"] for job_id in ids]
+    assert all(children.command_line(runner) == ["nacre-runner"] for runner in runners)
+    costs = [own_kilobytes(runner) for runner in runners]
+    for job_id in ids:
+        table.stop(job_id)
+        assert (await poll(table, [job_id], wait=15)).reason == "ended"
+    assert statistics.median(costs) <= LIMIT_KILOBYTES, costs
