@@ -16,7 +16,7 @@ from nacre import config
 from nacre.config import Origin
 from nacre.errors import ConfigError
 from nacre.regular_file import read_regular
-from nacre.settings import ExecutionSettings, JobSettings, OutputSettings, PolicySettings, Settings
+from nacre.settings import ExecutionSettings, JobSettings, OutputSettings, PolicySettings, Settings, ShellSettings
 
 
 @pytest.fixture
@@ -241,8 +241,8 @@ def test_a_file_that_is_not_text_or_beyond_reason_is_an_error_of_the_user_and_a_
 def test_a_head_that_leaves_no_room_behind_it_is_an_error(
     environ: dict[str, str], project: Path, text: str, message: str
 ) -> None:
-    write_user(environ, text)
-    assert str(refusal(environ, project)) == message
+    path = write_user(environ, text)
+    assert str(refusal(environ, project)).removeprefix(f"{path}: ") == message
 
 
 def test_a_head_that_a_project_leaves_no_room_for_is_the_project_s_mistake(
@@ -298,6 +298,64 @@ def test_a_project_s_file_makes_answers_smaller_and_never_larger(tmp_path: Path)
     assert "more than 51200 loosens a protection" in loaded.notices[0]
     with pytest.raises(ConfigError):
         JobSettings(job_cap_bytes=10, job_head_bytes=10)
+
+
+# The shell: which bash, and its variables.
+
+
+def test_shell_path_and_variables_come_from_the_user_s_file_and_the_environment(
+    environ: dict[str, str], project: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "bash-of-mine"
+    other.symlink_to("/bin/bash")
+    path = write_user(environ, f"[shell]\npath = '{other}'\n[shell.env]\nSTAGE = 'test'\nLEVEL = '1'\n")
+    assert config.load(environ, cwd=str(project)).settings.shell == ShellSettings(
+        path=str(other), env=(("STAGE", "test"), ("LEVEL", "1"))
+    )
+    environ |= {"NACRE_SHELL_PATH": "/bin/bash", "NACRE_SHELL_ENV": "LEVEL=2, EMPTY=,EQUATION=a=b"}
+    loaded = config.load(environ, cwd=str(project))
+    variables = {"STAGE": "test", "LEVEL": "2", "EMPTY": "", "EQUATION": "a=b"}
+    assert loaded.settings.shell == ShellSettings(env=tuple(variables.items()))
+    assert Origin("shell.env", variables, f"{path}, NACRE_SHELL_ENV") in loaded.origins
+    assert Origin("shell.path", "/bin/bash", "NACRE_SHELL_PATH") in loaded.origins
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            "[shell]\npath = 'bash'\n",
+            ': shell.path is "bash"; accepted: the absolute path of a bash, such as /bin/bash',
+        ),
+        (
+            "[shell]\npath = '/bin/sh'\n",
+            ': shell.path is "/bin/sh"; accepted: the absolute path of a bash, such as /bin',
+        ),
+        ("[shell]\npath = '/no/bash'\n", ': shell.path is "/no/bash", which does not exist, or is not visible to you'),
+        ("[shell]\npath = '/etc/bash.bashrc'\n", ': shell.path is "/etc/bash.bashrc", which is no program'),
+        ("[shell]\npath = 5\n", ":2: shell.path is 5; accepted: a text"),
+        ("[shell]\nenv = 'A=1'\n", ':2: shell.env is "A=1"; accepted: a table of texts; in the variable NAME=VALUE,…'),
+        ("[shell.env]\nA = 1\n", ":2: shell.env.A is 1; accepted: a text"),
+        ("[shell.env]\n1A = 'x'\n", ': shell.env: "1A": a name is letters, digits and underscores'),
+        ('[shell.env]\nA = "x\\u0000"\n', ': shell.env: "A": its value contains a NUL character'),
+        ("[shell.env]\nNACRE_GUARD = 'off'\n", ': shell.env: "NACRE_GUARD": names that begin with NACRE_ are nacre\'s'),
+    ],
+)
+def test_a_wrong_shell_names_the_file_and_the_value(
+    environ: dict[str, str], project: Path, text: str, problem: str
+) -> None:
+    path = write_user(environ, text)
+    assert str(refusal(environ, project)).startswith(f"{path}{problem}")
+
+
+@pytest.mark.parametrize("text", ["[shell]\npath = '/bin/bash'\n", "[shell.env]\nBASH_ENV = './run-me'\n"])
+def test_a_project_chooses_neither_the_shell_nor_its_variables(
+    environ: dict[str, str], project: Path, text: str
+) -> None:
+    write(project, text)
+    settings = config.load(environ, cwd=str(project)).settings
+    assert settings.shell == ShellSettings()
+    assert "loosens a protection, so a project's file cannot set it" in settings.notices[0]
 
 
 # Rules of the guard, one by one.
@@ -381,7 +439,9 @@ def test_what_cannot_be_checked_is_asked_about_or_denied_but_never_allowed(
     environ["NACRE_POLICY_RULES"] = f"unchecked={decision}"
     assert config.load(environ, cwd=str(project)).settings.policy.rules == (("unchecked", decision),)
     environ["NACRE_POLICY_RULES"] = "unchecked=allow"
-    assert str(refusal(environ, project)).startswith('policy.rules.unchecked is "allow"; accepted: "ask", "deny": ')
+    assert str(refusal(environ, project)).startswith(
+        'NACRE_POLICY_RULES: policy.rules.unchecked is "allow"; accepted: "ask", "deny": '
+    )
 
 
 def test_a_project_that_sets_a_rule_is_left_aside(environ: dict[str, str], project: Path) -> None:
@@ -423,7 +483,8 @@ def test_a_project_cannot_loosen_a_protection_and_its_user_can(
 ) -> None:
     section, _, name = key.partition(".")
     default = getattr(getattr(Settings(), section), name)
-    value = {str: repr(default), tuple: "{}" if key == "policy.rules" else "[]"}.get(type(default), default)
+    empty = "{}" if key in ("policy.rules", "shell.env") else "[]"
+    value = {str: repr(default), tuple: empty}.get(type(default), default)
     text = f"[{section}]\n{name} = {'~' if default is None else value}\n".replace("= ~", "= '~/rules'")
     path = write(project, f"[execution]\ngrace_seconds = 1\n{text}" if section != "execution" else text)
     settings = config.load(environ, cwd=str(project)).settings

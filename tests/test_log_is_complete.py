@@ -54,6 +54,7 @@ async def test_the_end_of_a_job_is_logged_with_its_outcome_and_sizes(home: Path,
     assert entry.pop("time") >= start["time"]
     assert entry.pop("durationMs") >= 100
     assert entry.pop("startedAt") > 0
+    assert entry.pop("call") == start["call"]
     assert entry == {
         "contract": "workspace",
         "command": "sleep 0.1; echo twelve bytes; exit 3",

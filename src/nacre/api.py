@@ -134,7 +134,7 @@ async def run_with(
         limit = engine.settings.execution.timeout_seconds if timeout is None else timeout
         request = notices.add(ShellRequest(command=command, timeout=limit, env=env), _STATELESS)
         planned = await planner.review(planner.plan(request, profile, cwd=directory), profile)
-        if env is None and planner.decides_alone and not notices.notices:
+        if env is None and planner.decides_alone and not planned.waited and not notices.notices:
             planner.remember(key, planned)
     if stdin is not None:
         # The shell itself opens the fifo: where nothing writes to it, the timeout ends the shell.

@@ -108,6 +108,13 @@ class Process(Protocol):
         """Give back every descriptor; idempotent."""
 
 
+class AttendedProcess(Process, Protocol):
+    """A job that a call in the foreground waits for."""
+
+    def leave_running(self) -> None:
+        """Have it go on without this program."""
+
+
 class Backend(Protocol):
     """A place where commands run."""
 
@@ -128,10 +135,20 @@ class PipesOnly:
     """The terminal controls of a process that has pipes: each is refused."""
 
     def write(self, data: bytes) -> None:
-        raise BackendError("the command has no terminal, so nothing can be typed into it")
+        raise pipes_only()
 
     def resize(self, columns: int, rows: int) -> None:
-        raise BackendError("the command has no terminal, so it has no size")
+        raise pipes_only()
+
+
+def pipes_only() -> BackendError:
+    """Why nothing can be typed into a command, and it has no size."""
+    return BackendError("the command has no terminal, so nothing can be typed into it, and it has no size")
+
+
+def terminal_gone() -> BackendError:
+    """Why nothing can be typed into a terminal that no process has open."""
+    return BackendError("the command's terminal is closed; nothing reads it any more")
 
 
 def no_terminal() -> StartError:

@@ -17,8 +17,8 @@ Streams = Literal["merged", "split"]
 class TerminalSize(NamedTuple):
     """The size of a terminal in characters."""
 
-    columns: int
-    rows: int
+    columns: int = 120
+    rows: int = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +48,8 @@ class Command:
     side: bool = False
     """Whether the script writes to a third stream, `/dev/fd/SIDE_FD`."""
     shell: str = SHELL
+    entry: tuple[str, ...] = ()
+    """Words before the shell and its arguments: a program that prepares the place and then becomes the shell."""
     terminal: TerminalSize | None = None
     """The terminal that the command runs in; None gives it pipes."""
 
@@ -67,10 +69,14 @@ class NewJob(NamedTuple):
     """The record as it begins."""
     held: bytes = b""
     """Output that was read already and may be the beginning of a hidden value."""
+    attended: bool = False
+    """Whether it dies with this program: a call in the foreground waits for it."""
+    records: bool = False
+    """Whether its terminal is recorded."""
 
     def message(self) -> dict[str, Any]:
         """The job as it goes over the socket."""
-        return {
+        message = {
             "directory": self.directory,
             "headBytes": self.head_bytes,
             "capBytes": self.cap_bytes,
@@ -78,3 +84,6 @@ class NewJob(NamedTuple):
             "record": dict(self.record),
             "held": self.held.decode("latin-1"),
         }
+        if self.records:
+            message["records"] = True
+        return message

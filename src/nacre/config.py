@@ -18,7 +18,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nacre.errors import ConfigError, shown
-from nacre.regular_file import read_regular_text, stamp_of, stamps_of
+from nacre.regular_file import is_far, read_regular_text, stamp_of, stamps_of
 from nacre.settings import Settings
 
 if TYPE_CHECKING:
@@ -157,6 +157,11 @@ def _candidates(environ: Mapping[str, str], cwd: str) -> tuple[str, str]:
 def name_of(field: Field[Any]) -> str:
     """Return the name of a setting; a field cannot be called `except`."""
     return field.name.rstrip("_")
+
+
+def user_file(environ: Mapping[str, str]) -> str:
+    """Return the user's settings file, which may not exist."""
+    return _candidates(environ, "")[0]
 
 
 def filters_folder(environ: Mapping[str, str]) -> str:
@@ -310,9 +315,9 @@ def plain_value(key: str, value: Any) -> Any:
 def _checked_table(table: dict[str, Any], field: Field[Any], where: dict[str, str], *, source: str) -> Any:
     names, values = _entry_kinds(field) or (str, str)
     for name, value in table.items():
-        if name not in typing.get_args(names):
+        if names is not str and name not in typing.get_args(names):
             raise ConfigError(f"{where[name]} is unknown; known: {_spell((names,))}", source=source, key=name)
-        if value not in typing.get_args(values):
+        if not (isinstance(value, str) if values is str else value in typing.get_args(values)):
             problem = f"{where[name]} is {shown(value)}; accepted: {_spell((values,))}"
             raise ConfigError(problem, source=source, key=name)
     return tuple(table.items())
@@ -343,7 +348,9 @@ def accepted(key: str) -> str:
 
 
 def _accepted(field: Field[Any]) -> str:
-    if (kinds := _entry_kinds(field)) is not None:
+    if (kinds := _entry_kinds(field)) == (str, str):
+        return "a table of texts; in the variable NAME=VALUE,…"
+    if kinds is not None:
         return f"a table; its names: {_spell(kinds[:1])}; its values: {_spell(kinds[1:])}"
     return _spell(_alternatives(field))
 
@@ -362,5 +369,15 @@ def _build(values: _Found) -> Settings:
     built: dict[str, Any] = {}
     for name, section_type in sections().items():
         chosen = {_fields()[key].name: value for key, (value, _) in values.items() if key.startswith(f"{name}.")}
-        built[name] = section_type(**chosen)
+        try:
+            built[name] = section_type(**chosen)
+        except ConfigError as error:
+            source = values.get(error.key or "", (None, "default"))[1]
+            if source == "default":
+                raise
+            raise ConfigError(f"{source}: {error}", source=source, key=error.key) from error
+    path, source = values["shell.path"]
+    if source != "default" and (stamp_of(path) is None or not (is_far(path) or os.access(path, os.X_OK))):
+        problem = "does not exist, or is not visible to you" if stamp_of(path) is None else "is no program"
+        raise ConfigError(f"{source}: shell.path is {shown(path)}, which {problem}", source=source, key="shell.path")
     return Settings(**built)

@@ -11,6 +11,7 @@ NacreError
 │   └── InterceptedError
 ├── BackendError
 │   ├── StartError
+│   │   └── TerminalError
 │   └── BackendUnavailableError
 ├── SessionBusyError
 ├── JobError
@@ -98,6 +99,10 @@ class StartError(BackendError):
     def __init__(self, message: str, *, errno: int | None = None) -> None:
         super().__init__(message)
         self.errno = errno
+
+
+class TerminalError(StartError):
+    """The terminal of a command could not be made."""
 
 
 class BackendUnavailableError(BackendError):

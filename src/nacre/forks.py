@@ -143,6 +143,8 @@ def _end_imports() -> None:
     forever for a thread that does not exist there. The table of running imports has no public name; a fork that waits
     for imports instead deadlocks, because `logging` holds its lock from before the fork and imports may need it.
     """
+    if "threading" not in sys.modules:
+        return
     importing = getattr(sys.modules.get("_frozen_importlib"), "_module_locks", {})
     for name, reference in list(importing.items()):
         if getattr(reference(), "owner", None) not in (None, _thread.get_ident()):

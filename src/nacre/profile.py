@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from nacre.command import Streams
 from nacre.output.captured import Captured, Selection
@@ -56,12 +56,25 @@ class Profile:
     """Whether the commands of a session share one shell."""
     minimizes: bool = False
     """Whether a model reads the view, so that a long output is shortened for it."""
+    quiets: bool = False
+    """Whether a model reads the view, so that well-known tools are asked to print less."""
     completion_line: bool = False
     """Whether a background job's output file ends with a line that says how it ended."""
     names_paths: bool = False
     """Whether answers name an artifact by its path, so that its file must be in plain order."""
     keep_partial: bool = False
     """Whether the answer to a timeout has no place for the output, so that an artifact must hold it."""
+
+
+class Waiting(NamedTuple):
+    """What a command on a terminal asks for."""
+
+    prompt: str
+    hidden: bool
+    """Whether what is typed is not shown: a password."""
+
+    def details(self) -> dict[str, Any]:
+        return {"prompt": self.prompt, "hidden": self.hidden}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +86,10 @@ class Background:
     output_file: str
     preview: str = ""
     """The newest output so far."""
-    why: Literal["asked", "window", "event"] = "asked"
-    """What made it a job: the caller, the end of the wait, or the event that was waited for."""
+    why: Literal["asked", "window", "event", "waiting"] = "asked"
+    """What made it a job: the caller, the end of the wait, the event that was waited for, or a wait for input."""
+    waiting_for: Waiting | None = None
+    """The input that it waits for, if it does."""
     event: str | None = None
     """What has happened, where that was waited for."""
     outcome: str | None = None

@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from nacre.command import TerminalSize
 from nacre.errors import SHOWN_CHARACTERS, InvalidRequestError, kind_of, shown
 
 if TYPE_CHECKING:
     from nacre.until import Until
 
 Mode = Literal["foreground", "background", "restart"]
+By = Literal["model", "person"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,12 +65,18 @@ class ShellRequest:
     """Whether a session stays in `cwd` afterwards: the command began with `cd`."""
     env: Mapping[str, str] | None = None
     """Variables for this call, on top of all others."""
-    terminal: bool = False
-    """Whether the command should see a terminal, and its input stay open."""
+    terminal: TerminalSize | None = None
+    """The terminal that the command should run in."""
+    watched: bool = False
+    """Whether a person watches that terminal."""
+    open_input: bool = False
+    """Whether the input of a job without a terminal stays open."""
     head: int | None = None
     """Show only this many lines from the beginning."""
     tail: int | None = None
     """Show only this many lines from the end."""
+    tries: bool = False
+    """Whether it runs on an overlay of the workspace, whose changes are committed or discarded afterwards."""
     raw: bool = False
     """Whether the output is shown without the minimiser."""
     lifted: Lifted | None = None
@@ -79,6 +87,8 @@ class ShellRequest:
     """What was changed about the request, to be said in the result."""
     owner: Owner | None = None
     """None is a caller without a session, in the directory of the command."""
+    by: By = "model"
+    """Who has written the command, for the log and for viewers."""
 
 
 def check_command(command: str, *, field: str = "command") -> None:

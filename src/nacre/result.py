@@ -129,6 +129,23 @@ class Minimized:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """What a command changed on an overlay, where it waits to be committed or discarded."""
+
+    id: str
+    added: int
+    modified: int
+    deleted: int
+    artifact_id: int | None = None
+    """The whole list, where the answer has no room for it."""
+
+    def json(self) -> dict[str, object]:
+        """As data spells it."""
+        whole = {} if self.artifact_id is None else {"artifactId": str(self.artifact_id)}
+        return {"id": self.id, "added": self.added, "modified": self.modified, "deleted": self.deleted, **whole}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
     """One captured stream."""
 
@@ -170,8 +187,12 @@ class ShellResult:
     survivors: tuple[Survivor, ...] = ()
     adopted: str | None = None
     """The job that the survivors were made, where the contract does that."""
+    tried: Tried | None = None
+    """What it changed, where it ran on an overlay."""
     terminal_id: str | None = None
     """The client's terminal that it ran in, where it ran in one."""
+    recording: int | None = None
+    """The artifact that has what its terminal showed, an asciicast."""
     notices: tuple[str, ...] = field(default=())
 
     @property

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from nacre.errors import ConfigError
+from nacre.command import SHELL
+from nacre.errors import ConfigError, shown
 
 Decision: TypeAlias = Literal["allow", "ask", "deny"]
 RuleName: TypeAlias = Literal[
@@ -26,6 +27,8 @@ RuleName: TypeAlias = Literal[
 ]
 RuleDecisions: TypeAlias = tuple[tuple[RuleName, Decision], ...]
 """Decisions of the guard's rules; of two about one rule the last holds."""
+Variables: TypeAlias = tuple[tuple[str, str], ...]
+"""Environment variables and their values."""
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -106,6 +109,9 @@ class OutputSettings:
     lift_head_tail: bool = _setting(
         default=True, doc="recognise a trailing `| head` or `| tail`: keep all, tell the real status"
     )
+    quiet_tools: bool = _setting(
+        default=True, doc="ask well-known tools for no progress in workspace and vendor calls (`nacre env` lists how)"
+    )
     artifact_days: float = _setting(7.0, "artifacts older than this are pruned", loosens=True)
     artifact_store_bytes: int = _setting(
         2 * GIB, "the oldest artifacts are pruned beyond this size in all", loosens=True
@@ -161,6 +167,23 @@ class JobSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TerminalSettings:
+    """Commands on a terminal (`pty: true`, `nacre run --pty`)."""
+
+    no_pty: bool = _setting(default=False, doc="run commands that ask for a terminal with pipes instead")
+    escape: Literal["kill", "double"] = _setting(
+        "kill",
+        "Esc in the console ends the command; `double` passes one Esc on and takes two for that",
+        variable="NACRE_PTY_ESCAPE",
+    )
+    record: bool = _setting(
+        default=True,
+        doc="keep what a terminal shows as an asciicast, which `nacre log show` replays; what is typed is never kept",
+        variable="NACRE_PTY_RECORD",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionSettings:
     """Persistent shells."""
 
@@ -173,13 +196,42 @@ class SessionSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShellSettings:
-    """How the shells of workspace tools start."""
+    """How shells start: `path` and `env` in every contract but `basic`, the others in workspace tools."""
 
+    path: str = _setting(
+        SHELL,
+        "the bash that runs the commands, an absolute path; another shell is refused, as the guard reads bash",
+        loosens=True,
+        variable="NACRE_SHELL_PATH",
+    )
+    env: Variables = _setting(  # noqa: RUF009
+        (),
+        "variables for every command; they win over your environment, and those of the call win over them",
+        loosens=True,
+        variable="NACRE_SHELL_ENV",
+    )
     prefix: str = _setting("", "words before every command of a workspace tool, such as `nice -n 5`", loosens=True)
     snapshot: bool = _setting(
         default=True,
         doc="sessions of a workspace tool begin with functions, aliases, options and PATH of ~/.bashrc",
     )
+
+    def __post_init__(self) -> None:
+        if not self.path.startswith("/") or "\0" in self.path or "bash" not in self.path.rpartition("/")[2]:
+            problem = f"shell.path is {shown(self.path)}; accepted: the absolute path of a bash, such as {SHELL}"
+            raise ConfigError(problem, key="shell.path")
+        for name, value in self.env:
+            problem = (
+                "a name is letters, digits and underscores and does not begin with a digit"
+                if not (name.isascii() and name.isidentifier())
+                else "names that begin with NACRE_ are nacre's own; write the setting itself"
+                if name.startswith("NACRE_")
+                else "its value contains a NUL character"
+                if "\0" in value
+                else ""
+            )
+            if problem:
+                raise ConfigError(f"shell.env: {shown(name)}: {problem}", key="shell.env")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,6 +283,27 @@ class EnvironmentSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UndoSettings:
+    """What destructive commands destroy is kept, so that it can be restored."""
+
+    mode: Literal["off", "on"] = _setting(
+        "off",
+        "save what a destructive command would destroy before it runs; see `nacre undo`",
+        loosens=True,
+        variable="NACRE_UNDO",
+    )
+    trash_bytes: int = _setting(
+        2 * GIB, "most bytes that are kept in all; a command that would destroy more is not saved whole", loosens=True
+    )
+    undo_days: float = _setting(7.0, "what was saved longer ago is forgotten", loosens=True)
+    save_seconds: float = _setting(
+        10.0,
+        "most seconds for saving before one command, of its own time: at most half of what it has",
+        project_most=10.0,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LogSettings:
     """The audit log."""
 
@@ -247,10 +320,12 @@ class Settings:
     output: OutputSettings = field(default_factory=OutputSettings)
     minimizer: MinimizerSettings = field(default_factory=MinimizerSettings)
     jobs: JobSettings = field(default_factory=JobSettings)
+    pty: TerminalSettings = field(default_factory=TerminalSettings)
     sessions: SessionSettings = field(default_factory=SessionSettings)
     shell: ShellSettings = field(default_factory=ShellSettings)
     policy: PolicySettings = field(default_factory=PolicySettings)
     environment: EnvironmentSettings = field(default_factory=EnvironmentSettings)
+    undo: UndoSettings = field(default_factory=UndoSettings)
     log: LogSettings = field(default_factory=LogSettings)
     notices: tuple[str, ...] = ()
     """Problems with the sources of the settings, for the first result of each session."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from nacre import config
+from nacre import config, handover
 from nacre.artifacts.artifact_urls import standard_router
 from nacre.contracts import contract_named
 from nacre.contracts.contract import Companion, Contract, Reply, SeriesContract
@@ -38,7 +38,7 @@ from nacre.planning.normalise import normalise
 from nacre.planning.plan import Plan
 from nacre.planning.urls import Resolver, UrlRouter
 from nacre.profile import Background, Profile
-from nacre.request import Owner, ShellRequest
+from nacre.request import By, Owner, ShellRequest
 from nacre.result import ShellResult
 from nacre.series import run_series
 from nacre.settings import Settings
@@ -46,6 +46,7 @@ from nacre.settings import Settings
 if TYPE_CHECKING:
     from nacre.backend import Backend
     from nacre.backends.client_terminal import TerminalClient
+    from nacre.feed.previewing import Preview
     from nacre.sessions.session import ShellSession
 
 WATCHED = "not in the client's terminal: what its rm removes is only known while it runs, and is looked at then"
@@ -58,6 +59,8 @@ class Update:
     text: str
     terminal_id: str | None = None
     """The client's terminal that it runs in, if it does; told before there is any output."""
+    job_id: str | None = None
+    """The job whose terminal it runs in, if it does; told before there is any output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,8 @@ class Tool:
         schemes: Mapping[str, Resolver] | None = None,
         terminal: TerminalClient | None = None,
         most_wait: float | None = None,
+        by: By = "model",
+        ui: bool = False,
     ) -> None:
         """Make a tool of a contract.
 
@@ -112,6 +117,10 @@ class Tool:
             terminal: the client's terminals (`nacre.acp.ClientTerminals`), where foreground commands then run.
             most_wait: seconds after which the caller gives up on a call: a command becomes a job before, where its
                 contract has jobs, and a poll waits no longer.
+            by: who writes its commands; those of a person are logged as such, and a denial by the guard is a question
+                to the approver and to viewers.
+            ui: whether the program shows terminals to a person, who can type: `pty: true` then gives one in the
+                foreground. An update tells the job whose terminal it is (`nacre.jobs.terminal_view`).
         """
         if terminal is not None and contract != "workspace":
             raise InvalidRequestError(
@@ -131,6 +140,9 @@ class Tool:
         self._schemes = dict(schemes or {})
         self._terminal = terminal
         self._most_wait = most_wait
+        self._by = by
+        self._previews: dict[str, Preview] = {}
+        self._ui = ui
         if isinstance(self._contract, Companion):
             self._contract.most_wait = most_wait
         self._engine: Engine | None = None
@@ -141,7 +153,7 @@ class Tool:
         self._shell: ShellSession | None = None
         """The session of its last call."""
 
-    def sharing(self, *, tools: Collection[str] = ()) -> Tool:
+    def sharing(self, *, tools: Collection[str] = (), by: By = "model") -> Tool:
         """Another tool of the same contract in the same shell, for a caller who has other tools beside it."""
         other = Tool(
             self._contract,
@@ -155,6 +167,8 @@ class Tool:
             schemes=self._schemes,
             terminal=self._terminal,
             most_wait=self._most_wait,
+            by=by,
+            ui=self._ui,
         )
         other._host, other._session_key = self, self._session_key
         return other
@@ -252,19 +266,30 @@ class Tool:
             planned = None if key is None else engine.planner.known.get(key)
             if planned is None:
                 request = contract.decode(arguments)
+                if self._by != "model":
+                    request = replace(request, by=self._by)
                 if request.mode == "restart":
                     return self._restart()
                 result = await self._execute(contract, engine.notices.add(request, self._session_key), live, key)
                 engine.notices.told(self._session_key)
             else:
                 result = await self._run(engine, planned, profile, live, self._shell)
-            return contract.present(result)
+            reply = contract.present(result)
+            return reply if not handover.waiting else self._with_handed_over(reply)
         except NacreError as error:
             self._log_refusal(arguments, error)
             return self.refusal(error)
         except asyncio.CancelledError as error:
             self._log_refusal(arguments, error)
             raise
+
+    def _with_handed_over(self, reply: Reply) -> Reply:
+        """The answer with what the person at a console ran for its agent to see; an object of its own has no place."""
+        if reply.bare is not None:
+            return reply
+        # Not a notice of the result: the log tells sizes, never content.
+        texts = [self.engine.redactor.redact_text(text) for text in handover.take(self.owner.session)]
+        return replace(reply, text="\n\n".join([reply.text, *texts]))
 
     def refusal(self, error: NacreError) -> Reply:
         """The answer to a call that was not run, in the contract's own shape."""
@@ -310,12 +335,14 @@ class Tool:
         if type(command) is not str or "://" in command or engine.settings.policy.interceptor or engine.notices.notices:
             return None
         here = self._cwd if self._cwd is not None else config.working_directory()
-        return profile, command, self._session_key, here, shell.cwd, engine.planner.environment.generation
+        return profile, command, self._session_key, self._by, here, shell.cwd, engine.planner.environment.generation
 
     async def _run(
         self, engine: Engine, planned: Plan, profile: Profile, live: LiveTail | None, session: ShellSession | None
     ) -> ShellResult | Background:
         policy = wait_policy(planned.request, engine.settings, self._most_wait) if profile.moves_to_background else None
+        if self._previews:
+            planned = self._previewed(planned)
         return await execute(engine, planned, profile, policy=policy, observers=Observers(live=live), session=session)
 
     async def _execute(
@@ -324,14 +351,20 @@ class Tool:
         profile = contract.profile
         engine = self.engine
         terminal = self._terminal_for(request)
+        if request.terminal is not None:
+            request = self._place_terminal(engine, profile, request)
         if profile.moves_to_background or request.mode == "background":
             request = replace(request, owner=self.owner)
         if profile.normalises:
             can_lift = terminal is None and engine.backend_for(profile).keeps
             request = normalise(request, engine.settings, self.urls, tools=self._tools, can_lift=can_lift)
         session = self._shell_session(engine, profile)
+        if request.tries:
+            return await self._try(engine, request, profile, live, session)
         if request.mode == "background":
             return await start_in_background(engine, request, profile, cwd=self.cwd, session=session)
+        if request.terminal is not None:
+            return await self._run_on_terminal(engine, request, profile, live, session)
         if terminal is not None:
             if not engine.planner.watches(request.command, profile):
                 return await self._run_in(terminal, request, profile, live)
@@ -340,6 +373,22 @@ class Tool:
         if key is not None:
             engine.planner.remember(key, planned)
         return await self._run(engine, planned, profile, live, session)
+
+    async def _try(
+        self,
+        engine: Engine,
+        request: ShellRequest,
+        profile: Profile,
+        live: LiveTail | None,
+        session: ShellSession | None,
+    ) -> ShellResult | Background:
+        from nacre.engine.trying import run_try
+
+        policy = wait_policy(request, engine.settings, self._most_wait) if profile.moves_to_background else None
+        observers = Observers(live=live)
+        return await run_try(
+            engine, request, profile, cwd=self.cwd, session=session, policy=policy, observers=observers
+        )
 
     def _shell_session(self, engine: Engine, profile: Profile) -> ShellSession | None:
         """The persistent shell, where the contract has one, it is wanted, and it can be had."""
@@ -366,6 +415,38 @@ class Tool:
         suited = request.mode == "foreground" and request.until is None and not request.terminal
         return self._terminal if suited else None
 
+    def _place_terminal(self, engine: Engine, profile: Profile, request: ShellRequest) -> ShellRequest:
+        """Decide whether a command that asks for a terminal gets one."""
+        from nacre.planning.terminal import place_terminal
+
+        backend = engine.backend_for(profile)
+        return place_terminal(
+            request,
+            no_pty=engine.settings.pty.no_pty,
+            has_ui=self._ui or engine.log.has_person(),
+            supported=backend.keeps and getattr(backend, "terminals", False),
+        )
+
+    async def _run_on_terminal(
+        self,
+        engine: Engine,
+        request: ShellRequest,
+        profile: Profile,
+        live: LiveTail | None,
+        session: ShellSession | None,
+    ) -> ShellResult | Background:
+        from nacre.engine.terminal_call import run_on_terminal
+
+        return await run_on_terminal(
+            engine,
+            request,
+            profile,
+            cwd=self.cwd,
+            session=session,
+            policy=wait_policy(request, engine.settings, self._most_wait) if profile.moves_to_background else None,
+            observers=Observers(live=live),
+        )
+
     async def _run_in(
         self, terminal: TerminalClient, request: ShellRequest, profile: Profile, live: LiveTail | None
     ) -> ShellResult:
@@ -377,6 +458,40 @@ class Tool:
         observers = Observers(live=live)
         result = await execute(self.engine, planned, profile, observers=observers, backend=backend)
         return replace(result, terminal_id=backend.terminal_id)
+
+    def preview(self, partial_json: str, *, key: str = "") -> str | None:
+        """Show viewers a call whose arguments are still being written; the call that comes of it has the same id.
+
+        Costs one system call where there are no viewers. Nothing is run.
+
+        Args:
+            partial_json: the arguments so far.
+            key: tells apart calls that are written at the same time.
+
+        Returns:
+            The id of the call; None without viewers.
+        """
+        try:
+            viewing = self.engine.log.look_for_viewers()
+        except NacreError:
+            # The call itself is answered with what is wrong with the settings.
+            return None
+        if viewing is None:
+            return None
+        from nacre.feed.previewing import preview_of
+
+        found = preview_of(partial_json, self._previews.get(key), self.engine.redactor, self.owner)
+        self._previews[key] = found
+        viewing.publisher.once(found.event | {"contract": self.contract, "cwd": self.cwd})
+        return found.call
+
+    def _previewed(self, planned: Plan) -> Plan:
+        """The plan with the id under which viewers saw it being written, if they did."""
+        for key, found in self._previews.items():
+            if planned.request.command.startswith(found.command):
+                del self._previews[key]
+                return replace(planned, call=found.call)
+        return planned
 
     async def notices(self, *, program: bool = False) -> AsyncGenerator[Notice, None]:
         """The jobs of this tool's session as they end, each once, and those of its project whose program is gone.
@@ -410,7 +525,7 @@ class Tool:
         call.add_done_callback(lambda _: live.end())
         try:
             while (text := await live.next()) is not None:
-                yield Update(text, live.terminal_id)
+                yield Update(text, live.terminal_id, live.job_id)
                 await asyncio.wait([call], timeout=interval)
             yield await call
         finally:

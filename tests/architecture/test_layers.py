@@ -17,15 +17,16 @@ LAYERS = [
     {"cli"},
     {"mcp", "rpc", "acp", "adapters", "tui", "web"},
     {"tool", "api", "series"},
-    {"json_lines"},
+    {"json_lines", "http_server"},
     {"contracts"},
     {"engine", "testing"},
-    {"sessions", "jobs"},
+    {"feed"},
+    {"sessions", "jobs", "undo", "tries"},
     {"artifacts", "backends"},
     {"planning"},
     {"guard", "environment", "minimize"},
     {"profile"},
-    {"bash", "output"},
+    {"bash", "output", "screen"},
     {"audit", "config"},
     {"state_directory", "state_worker"},
     {"regular_file"},
@@ -42,7 +43,10 @@ LAYERS = [
         "regex",
         "forks",
         "wording",
+        "numbered_entries",
+        "daemon_thread",
         "complaints",
+        "handover",
     },
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
@@ -51,9 +55,15 @@ APART = {"mcp", "rpc", "acp", "adapters", "tui", "web"}
 # Third-party package → the one folder that may import it.
 HOMES = {
     "acp": "acp",
+    "pyghostty": "screen",
+    "pyte": "screen",
+    "rich": "tui",
+    "textual": "tui",
     "tree_sitter": "bash",
     "tree_sitter_bash": "bash",
-    **dict.fromkeys(("mcp", "anyio", "opentelemetry", "pydantic", "uvicorn"), "mcp"),
+    **dict.fromkeys(("mcp", "anyio", "opentelemetry", "pydantic"), "mcp"),
+    "starlette": "web",
+    "uvicorn": "http_server",
 }
 # What adapters may import: each framework, and what it is built on where its interface is made of that.
 FRAMEWORKS = {

@@ -19,7 +19,8 @@ from nacre.command import Command, NewJob
 from nacre.engine.run import Run, Sink
 from nacre.jobs.job import Job
 from nacre.jobs.notices import is_claimed
-from nacre.settings import ExecutionSettings, Settings
+from nacre.planning.terminal import SWITCHED_OFF
+from nacre.settings import ExecutionSettings, Settings, TerminalSettings
 from nacre.tool import Notice, Tool
 from nacre.warden import children
 
@@ -424,13 +425,12 @@ async def test_jobs_that_are_started_at_once_do_not_pass_the_limit_together(benc
     assert sorted(reply.is_error for reply in replies) == [False] * 3 + [True] * 5
 
 
-async def test_a_job_that_asked_for_a_terminal_can_be_written_to(bench: Workbench) -> None:
+async def test_without_terminals_a_job_that_asked_for_one_has_an_open_stdin(bench: Workbench) -> None:
     reply = await bench.call(
-        {"command": "read line; echo got $line; read more; echo $more", "async": True, "pty": True}
+        {"command": "read line; echo got $line; read more; echo $more", "async": True, "pty": True},
+        Settings(pty=TerminalSettings(no_pty=True)),
     )
-    assert reply.text.startswith(
-        "pty was asked for, but there is no terminal here: the command runs with pipes; its input stays open\n"
-    )
+    assert reply.text.startswith(f"{SWITCHED_OFF}\n")
     assert (await bench.job({"write": "bg_1", "text": "hello\n"})).text == "Wrote 6 bytes to bg_1."
     seen = await bench.job({"poll": ["bg_1"], "until": {"regex": "got hello"}, "wait": 10})
     assert (seen.details["reason"], seen.details["jobs"][0]["status"]) == ("matched", "running")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from pathlib import Path
 
 import pytest
 from workbench import Workbench, layout, quick, timeless
 
+from nacre import Tool
 from nacre.settings import JobSettings, SessionSettings, Settings, ShellSettings
 
 RESTORED = "directory, variables and functions as before"
@@ -152,6 +154,28 @@ async def test_a_prefix_stands_before_every_command(bench: Workbench) -> None:
     settings = Settings(shell=ShellSettings(prefix="A=pre"), jobs=JobSettings())
     async with bench.tool(settings) as tool:
         assert timeless((await tool.call({"command": "sh -c 'echo $A'"})).text) == layout("pre")
+
+
+async def test_shell_path_and_variables_hold_in_sessions_and_jobs(bench: Workbench, tmp_path: Path) -> None:
+    shell = tmp_path / "bash-of-mine"
+    shutil.copy("/bin/bash", shell)
+    chosen = ShellSettings(path=str(shell), env=(("STAGE", "test"), ("CI", "false")))
+    async with bench.tool(Settings(shell=chosen)) as tool:
+        shown = {"command": "readlink /proc/$$/exe; echo $STAGE $CI"}
+        assert timeless((await tool.call(shown)).text) == layout(f"{shell}\ntest false")
+        assert timeless((await tool.call(shown | {"env": {"STAGE": "mine"}})).text) == layout(f"{shell}\nmine false")
+        started = await tool.call(shown | {"async": True})
+        ended = await bench.job({"poll": [started.details["async"]["jobId"]], "wait": 20})
+        assert f"{shell}\ntest false" in ended.text
+
+
+async def test_basic_keeps_its_shell_and_environment_whatever_the_settings_say(tmp_path: Path) -> None:
+    shell = tmp_path / "bash-of-mine"
+    shutil.copy("/bin/bash", shell)
+    settings = Settings(shell=ShellSettings(path=str(shell), env=(("STAGE", "test"),)))
+    async with Tool("basic", cwd=tmp_path, settings=settings) as tool:
+        reply = await tool.call({"command": "readlink /proc/$$/exe; echo [$STAGE]"})
+        assert reply.json()["stdout"] == f"{Path('/bin/bash').resolve()}\n[]\n"
 
 
 async def test_a_session_begins_with_the_user_s_rc(

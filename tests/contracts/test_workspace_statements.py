@@ -20,13 +20,14 @@ from workbench import INTERCEPTING, Workbench, details, full, gone, layout, plai
 from nacre.contracts.workspace import Workspace
 from nacre.engine.wait import WaitPolicy
 from nacre.guard.interceptor import InterceptRule, compile_rules
+from nacre.planning.terminal import WITHOUT_UI
 from nacre.request import ShellRequest
 from nacre.result import Lost, Output, ShellResult
 from nacre.settings import ExecutionSettings, JobSettings, Settings
 from nacre.tool import wait_policy
 from nacre.warden import children
 
-PTY = "pty was asked for, but there is no terminal here: the command runs with pipes"
+PTY = WITHOUT_UI
 NO_JOBS = Settings(jobs=JobSettings(async_enabled=False))
 FOLLOW_UP = 'Its result will be delivered when it ends; to wait for it: job {"poll": ["bg_1"]}'
 JOB = {"state": "running", "jobId": "bg_1", "type": "bash"}
@@ -463,7 +464,7 @@ async def test_async_is_present_only_when_async_is_enabled(bench: Workbench) -> 
     def fields(settings: Settings) -> list[str]:
         return sorted(bench.tool(settings).schema()["input_schema"]["properties"])
 
-    common = ["command", "cwd", "env", "head", "pty", "raw", "tail", "timeout"]
+    common = ["command", "cwd", "env", "head", "pty", "raw", "tail", "timeout", "try"]
     assert fields(Settings()) == sorted([*common, "async", "until"])
     # What keeps a command as a job goes with it.
     assert fields(NO_JOBS) == common
@@ -644,7 +645,7 @@ async def test_strict_and_not_exclusive(bench: Workbench) -> None:
     reply = await bench.call({"command": "true", "shell": "zsh"})
     assert reply.text == (
         "unknown field 'shell' (value \"zsh\"); "
-        "known fields: command, env, timeout, cwd, pty, async, head, tail, until, raw"
+        "known fields: command, env, timeout, cwd, pty, async, head, tail, until, raw, try"
     )
     one, two = bench.tool(), bench.tool()
     # Each waits for the file of the other: one after the other they would never end.

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from workbench import INTERCEPTING, Workbench, details, full, layout, plain, timeless
 
+from nacre.planning.terminal import WITHOUT_UI
 from nacre.settings import Settings
 
 
@@ -163,7 +164,7 @@ STEPS = [
         number=89,
         words="print mode and non-UI RPC/tool contexts always use non-PTY",
         arguments={"command": "test -t 1; echo $?", "pty": True},
-        text=layout("1", "pty was asked for, but there is no terminal here: the command runs with pipes"),
+        text=layout("1", WITHOUT_UI),
     ),
     # Environment hardening.
     *(

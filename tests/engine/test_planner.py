@@ -104,3 +104,10 @@ def test_no_more_plans_are_held_than_a_program_repeats() -> None:
     for number in range(MOST_PLANS + 10):
         planner.remember((number,), planned)
     assert len(planner.known) <= MOST_PLANS
+
+
+async def test_the_variables_of_a_call_reach_a_command_whose_environment_is_not_filtered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NACRE_ENV_FILTER", "off")
+    assert (await nacre.run("echo [$OWN]", env={"OWN": "mine"})).text == "[mine]\n"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
-from outside import PLAIN_USER, Program, nacre, with_argument
+from outside import PLAIN_USER, Program, eventually, nacre, with_argument
 
-from nacre import TimedOut, run
+from nacre import TimedOut, Tool, run
+from nacre.jobs.table import JobTable
 
 # The last line waits until all are there, so that no test passes because the tree was cut short.
 TREE = """
@@ -111,3 +113,55 @@ async def test_the_cleaning_up_of_a_process_that_was_asked_to_end_is_left_alone(
     script = f"trap 'sleep 0.1 && touch {done}; exit' TERM; sleep {sleeper} & wait"
     result = await run(script, timeout=1)
     assert (done.exists(), result.outcome) == (True, TimedOut(1.0, "SIGTERM"))
+
+
+async def test_seven_sleepers_in_a_terminal_are_gone_after_a_timeout(sleeper: str, home: Path) -> None:
+    tool = Tool("workspace", cwd="/", ui=True)
+    for timeout in TIMEOUTS:
+        reply = await tool.call({"command": tree(STUBBORN, sleeper), "pty": True, "timeout": int(timeout)})
+        assert f"timed out after {timeout} second" in reply.text
+        assert with_argument(sleeper) == []
+        if "six are up" in reply.text:
+            return
+    pytest.fail("the tree was never complete")
+
+
+async def test_seven_sleepers_in_a_terminal_are_gone_after_a_cancel(sleeper: str, home: Path) -> None:
+    tool = Tool("workspace", cwd="/", ui=True)
+    updates = tool.stream({"command": tree(STUBBORN, sleeper), "pty": True})
+    async with aclosing(updates):
+        async for update in updates:
+            if "six are up" in update.text:
+                break
+    assert with_argument(sleeper) == []
+    assert JobTable(home).list().jobs == ()
+
+
+async def test_seven_sleepers_in_a_terminal_are_gone_after_their_job_is_cancelled(sleeper: str, home: Path) -> None:
+    reply = await Tool("workspace", cwd="/").call({"command": tree(STUBBORN, sleeper), "pty": True, "async": True})
+    job, job_id = Tool("job"), reply.details["async"]["jobId"]
+    await job.call({"poll": [job_id], "until": {"regex": "six are up"}, "wait": 20})
+    await job.call({"cancel": [job_id]})
+    await job.call({"poll": [job_id], "wait": 20})
+    assert with_argument(sleeper) == []
+
+
+TERMINAL_HOST = """
+import asyncio, sys
+import nacre
+
+async def main(script):
+    async for update in nacre.Tool("workspace", cwd="/", ui=True).stream({"command": script, "pty": True}):
+        print(update.text.strip().replace(chr(10), " "), flush=True)
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+def test_seven_sleepers_in_a_terminal_die_with_the_program_that_waits(sleeper: str, home: Path) -> None:
+    host = Program(TERMINAL_HOST, tree(STUBBORN, sleeper), env={"NACRE_GRACE_SECONDS": "0.2"})
+    while "six are up" not in host.line():
+        continue
+    host.process.kill()
+    host.finish()
+    eventually(lambda: with_argument(sleeper) == [], "the end of the sleepers")

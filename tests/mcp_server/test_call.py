@@ -22,8 +22,10 @@ Check = Callable[[Client, Path], Awaitable[None]]
 
 async def check_the_tools_are_offered_with_titles_hints_and_schemas(client: Client, tmp_path: Path) -> None:
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-    assert list(tools) == ["bash", "job", "read"]
-    assert [tool.title for tool in tools.values()] == ["Run a shell command", "Background jobs", "Read kept output"]
+    assert list(tools) == ["bash", "job", "read", "changes"]
+    assert [tool.title for tool in tools.values()] == [
+        "Run a shell command", "Background jobs", "Read kept output", "Commit or discard a try"
+    ]  # fmt: skip
     hints = {name: tool.annotations.model_dump(exclude={"title"}) for name, tool in tools.items() if tool.annotations}
     assert hints == {
         "bash": {
@@ -31,6 +33,9 @@ async def check_the_tools_are_offered_with_titles_hints_and_schemas(client: Clie
         },
         "job": {"read_only_hint": False, "destructive_hint": True, "idempotent_hint": False, "open_world_hint": False},
         "read": {"read_only_hint": True, "destructive_hint": False, "idempotent_hint": True, "open_world_hint": False},
+        "changes": {
+            "read_only_hint": False, "destructive_hint": True, "idempotent_hint": True, "open_world_hint": False
+        },
     }  # fmt: skip
     assert tools["bash"].input_schema["required"] == ["command"]
     # Clients that know an output schema show their model the object instead of the text.
@@ -40,7 +45,7 @@ async def check_the_tools_are_offered_with_titles_hints_and_schemas(client: Clie
 async def check_a_result_is_text_with_the_facts_in_meta(client: Client, tmp_path: Path) -> None:
     done = await client.call_tool("bash", {"command": "echo out; echo err >&2; exit 3"})
     wrong = await client.call_tool("bash", {"comand": "echo hi"})
-    with pytest.raises(MCPError, match="there is no tool 'rm'; there are bash, job, read"):
+    with pytest.raises(MCPError, match="there is no tool 'rm'; there are bash, job, read, changes"):
         await client.call_tool("rm", {})
     text = done.content[0].text
     assert text.startswith("out\nerr\n")

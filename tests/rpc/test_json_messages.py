@@ -31,7 +31,7 @@ BAD_LINES = [
         json.dumps({"id": "x" * 257}).encode(), "field 'id' must be a number or a text of at most 256", id="id too long"
     ),
 ]
-KNOWN = "known types: bash, abort_bash, job, read, check"
+KNOWN = "known types: bash, abort_bash, job, read, changes, check"
 
 
 @pytest.mark.parametrize(("line", "error"), BAD_LINES)

@@ -78,6 +78,7 @@ class _Shown:
 @dataclass(frozen=True, slots=True)
 class _Terminal:
     session_id: str
+    call: str
     planned: Plan
     capture: Capture
     run: Run
@@ -144,16 +145,22 @@ class TerminalProvider:
             shown = _Shown(limit)
             observers = Observers(passthrough=shown.feed)
             capture = Capture(engine.artifacts, PROFILE, engine.settings, planned, observers)
+            if engine.log.viewing is not None:
+                engine.log.viewing.show_output(call, capture)
             run = Run.start(place, planned.command, capture)
+            if engine.log.viewing is not None:
+                engine.log.viewing.attend(call, run)
             try:
                 await run.announced()
             except BaseException:
                 run.release()
                 capture.close()
                 raise
-            return _Terminal(session_id, planned, capture, run, shown, place.notice)
+            return _Terminal(session_id, call, planned, capture, run, shown, place.notice)
 
-        return await in_place(engine, engine.planner.plan(request, PROFILE, cwd=directory), PROFILE, start)
+        planned = engine.planner.plan(request, PROFILE, cwd=directory)
+        call = engine.log.begin(PROFILE, planned)
+        return await in_place(engine, planned, PROFILE, start, call=call)
 
     async def terminal_output(self, session_id: str, terminal_id: str, **_: Any) -> TerminalOutputResponse:
         """What the terminal shows now, and how its command ended if it has."""
@@ -201,7 +208,16 @@ class TerminalProvider:
             await run.settle()
             await run.sweep()
             # For the log, and to end the artifact.
-            conclude(self._engine, run, ending, terminal.planned, PROFILE, terminal.capture, after=(terminal.notice,))
+            conclude(
+                self._engine,
+                terminal.call,
+                run,
+                ending,
+                terminal.planned,
+                PROFILE,
+                terminal.capture,
+                after=(terminal.notice,),
+            )
         finally:
             run.release()
 

@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from nacre.backend import Ending, Listener, PipesOnly, Process, Survivor, no_terminal
 from nacre.backends.start_errors import start_error
 from nacre.command import Command, NewJob
-from nacre.errors import BackendError, BackendUnavailableError, NacreError
+from nacre.errors import BackendError, BackendUnavailableError, NacreError, StartError
 from nacre.output.snapshots import Snapshots
 from nacre.result import signal_number
 
@@ -98,6 +98,8 @@ class ClientTerminalBackend:
             raise BackendUnavailableError("a command in the client's terminal cannot be kept as a job")
         if command.terminal is not None:
             raise no_terminal()
+        if command.entry:
+            raise StartError("this command runs in a place of its own, which the client's terminal is not")
         try:
             os.scandir(command.cwd).close()
         except OSError as error:

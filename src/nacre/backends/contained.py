@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 
 from nacre import forks
-from nacre.backend import Ending, Listener, Process, no_terminal
+from nacre.backend import Ending, Listener, Process
 from nacre.backends.contained_process import ContainedProcess, request_of
 from nacre.backends.inline_wait import INLINE_MILLISECONDS, can_block_briefly, tell_end, tell_output
 from nacre.backends.pipes import make_pipes
@@ -32,17 +32,17 @@ READY_SECONDS = 0.004
 class ContainedBackend:
     notice: str | None = None
     keeps = True
+    terminals = True
+    """Whether a command may have a terminal."""
 
     def __init__(self, *, spares: int = 0) -> None:
         """With `spares`, so many shells are kept waiting for the next calls."""
         self._wanted = spares
 
     def start(self, command: Command, listener: Listener, *, job: NewJob | None = None) -> Process:
-        if command.terminal is not None:
-            raise no_terminal()
         loop = asyncio.get_running_loop()
         # A side stream is read while it comes.
-        inline = job is None and not command.side and can_block_briefly(loop)
+        inline = job is None and not command.side and command.terminal is None and can_block_briefly(loop)
         if job is None and self._wanted and is_suited(command):
             while (spare := spares.take(command)) is not None:
                 if spare.run(command):
@@ -51,7 +51,9 @@ class ContainedBackend:
                 spare.close()
         if inline:
             return self._start_inline(loop, command, listener)
-        process = ContainedProcess(_link(command), command, listener, idle=self._refilling(loop, command))
+        process = ContainedProcess(
+            _link(command, new=job is not None), command, listener, idle=self._refilling(loop, command)
+        )
         try:
             process.ask(job)
         except BaseException:
@@ -125,9 +127,9 @@ class ContainedBackend:
         return process
 
 
-def _link(command: Command) -> Link:
+def _link(command: Command, *, new: bool = False) -> Link:
     try:
-        return warden.take()
+        return warden.take(new=new)
     except OSError as error:
         raise start_error("descriptors", error.errno, str(error), command) from error
 

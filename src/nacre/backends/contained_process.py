@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nacre import forks
-from nacre.backend import SIDE, Ending, Listener, PipesOnly, Survivor
+from nacre.backend import SIDE, Ending, Listener, Survivor, pipes_only, terminal_gone
 from nacre.backends.pipes import OUTPUTS, StreamReaders, make_pipes
 from nacre.backends.runner_talk import RunnerTalk
 from nacre.backends.start_errors import start_error
@@ -25,13 +25,14 @@ from nacre.warden_client.runner_link import Link
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nacre.backends.terminal_input import TerminalInput
     from nacre.warden.messages import Event, ExitedEvent, KeptEvent, Living, StartJob, StartRun
 
 # How long after a command's limit the far side is seen to, should it be stopped: what is left is enough for the ladder.
 WAKE_SECONDS = 0.1
 
 
-class ContainedProcess(PipesOnly):
+class ContainedProcess:
     """The process of one command, or of one turn of a session's shell.
 
     Half of its methods are the controls of a Process; the rest follows one conversation with one runner from its start
@@ -65,6 +66,7 @@ class ContainedProcess(PipesOnly):
         self._rests = False
         """Whether the far side keeps no limits of this command."""
         self._parted: Callable[[int | None], None] | None = None
+        self._input: TerminalInput | None = None
 
     # Starting.
 
@@ -230,6 +232,27 @@ class ContainedProcess(PipesOnly):
     def signal(self, number: int) -> None:
         self._talk.say(protocol.send_signal(number))
 
+    def write(self, data: bytes) -> None:
+        fd = self._terminal()
+        if self._input is None:
+            from nacre.backends.terminal_input import TerminalInput
+
+            self._input = TerminalInput(self._loop, fd)
+        self._input.write(data)
+
+    def resize(self, columns: int, rows: int) -> None:
+        from nacre.warden.terminal import set_size
+
+        set_size(self._terminal(), columns, rows)
+
+    def _terminal(self) -> int:
+        if self._command.terminal is None:
+            raise pipes_only()
+        fd = self._streams.terminal()
+        if fd is None:
+            raise terminal_gone()
+        return fd
+
     async def survivors(self) -> tuple[Survivor, ...]:
         if self._idle or not self._talk.open:
             return ()
@@ -246,6 +269,8 @@ class ContainedProcess(PipesOnly):
         """Hand the pipes to the far side; with `apart` a session's shell goes on without what it has left."""
         if not self._talk.open:
             return
+        if self._input is not None:
+            self._input.close()
         # The side stream, if there is one, is the last.
         taken = self._streams.take()
         fds = [fd for _, fd in taken]
@@ -266,7 +291,13 @@ class ContainedProcess(PipesOnly):
         if "error" in kept:
             raise StartError(f"the job's files could not be made: {kept['error']}")
 
+    def leave_running(self) -> None:
+        """Have a job go on without this program, which waited for it in the foreground."""
+        self._talk.say(protocol.LEAVE)
+
     def release(self) -> None:
+        if self._input is not None:
+            self._input.close()
         self._streams.close()
         self._stop_waking()
         if not self._talk.leave():
@@ -301,11 +332,14 @@ def request_of(command: Command, *, job: NewJob | None = None, outlives: bool = 
         timeout=command.timeout,
         grace=command.grace,
         outlives=outlives,
+        terminal=command.terminal is not None,
     )
+    if command.entry:
+        request["entry"] = list(command.entry)
     if job is None:
         return request
     spec: Any = job.message()
-    return protocol.start_job(request, spec)
+    return protocol.start_job(request, spec, attended=job.attended)
 
 
 def _survivor(entry: Living) -> Survivor:

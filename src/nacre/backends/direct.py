@@ -17,7 +17,7 @@ from nacre.backends.inline_wait import INLINE_MILLISECONDS, can_block_briefly, t
 from nacre.backends.pipes import StreamReaders
 from nacre.backends.start_errors import start_error
 from nacre.command import Command, NewJob
-from nacre.errors import BackendUnavailableError
+from nacre.errors import BackendUnavailableError, StartError
 from nacre.warden.protocol import KILL_SECONDS
 
 # After SIGKILL: how often to look.
@@ -41,6 +41,8 @@ class DirectBackend:
             raise BackendUnavailableError("background jobs need the warden, which cannot run here; see `nacre doctor`")
         if command.terminal is not None:
             raise no_terminal()
+        if command.entry:
+            raise StartError("this command runs in a place of its own, which needs the warden; see `nacre doctor`")
         child = start_child(command, mark=self._mark)
         try:
             if self._use_pidfd and can_block_briefly(asyncio.get_running_loop()):

@@ -7,6 +7,7 @@ A flood is read in bounded turns, so that the loop stays responsive.
 from __future__ import annotations
 
 import asyncio
+import errno
 import fcntl
 import os
 import socket
@@ -17,7 +18,7 @@ from functools import partial
 from nacre import forks
 from nacre.backend import Listener
 from nacre.backends.start_errors import start_error
-from nacre.command import Command
+from nacre.command import Command, TerminalSize
 from nacre.warden.protocol import READ_BYTES
 
 # What a pipe is enlarged to when its writer is ahead of us.
@@ -27,6 +28,8 @@ READS_PER_TURN = 16
 # The default size of a pipe on Linux: a read of this much means the writer is ahead of us.
 FULL_PIPE_BYTES = 65536
 OUTPUTS = {"merged": 1, "split": 2}
+# IUTF8 of termios, which the module does not name.
+_UTF8_INPUT = 0x4000
 
 
 class _Buffer(threading.local):
@@ -62,6 +65,10 @@ class PipeReader:
     def open(self) -> bool:
         return self._fd is not None
 
+    @property
+    def fd(self) -> int | None:
+        return self._fd
+
     def _readable(self) -> None:
         for _ in range(READS_PER_TURN):
             if not self._read():
@@ -76,6 +83,10 @@ class PipeReader:
             size = os.readv(self._fd, buffer.view)
         except BlockingIOError:
             return False
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            size = 0  # a terminal that no process has open any more
         if size == 0:
             self.close()
             self._closed()
@@ -145,6 +156,11 @@ class StreamReaders:
                 self._loop, fd, output=partial(listener.output, stream), closed=partial(listener.closed, stream)
             )
 
+    def terminal(self) -> int | None:
+        """The descriptor of a terminal, whose one end is for both ways; None when it is closed or was given away."""
+        reader = self._readers.get(1)
+        return None if reader is None else reader.fd
+
     @property
     def any_open(self) -> bool:
         return any(reader.open for reader in self._readers.values())
@@ -172,6 +188,8 @@ class StreamReaders:
 
 def make_pipes(command: Command) -> tuple[list[int], list[int]]:
     """The reading and the writing ends that a command needs; raises StartError when they cannot be had."""
+    if command.terminal is not None:
+        return make_terminal(command, command.terminal)
     readers: list[int] = []
     writers: list[int] = []
     try:
@@ -184,3 +202,24 @@ def make_pipes(command: Command) -> tuple[list[int], list[int]]:
             os.close(fd)
         raise start_error("descriptors", error.errno, str(error), command) from error
     return readers, writers
+
+
+def make_terminal(command: Command, size: TerminalSize) -> tuple[list[int], list[int]]:
+    """The two ends of a terminal, as those of a pipe: the one that reads the output also types."""
+    import termios
+
+    from nacre.warden.terminal import set_size
+
+    fds: tuple[int, ...] = ()
+    try:
+        reader, writer = fds = os.openpty()
+        set_size(writer, size.columns, size.rows)
+        mode = termios.tcgetattr(writer)
+        # So that Backspace erases a whole character of UTF-8.
+        mode[0] |= _UTF8_INPUT
+        termios.tcsetattr(writer, termios.TCSANOW, mode)
+    except (OSError, termios.error) as error:
+        for fd in fds:
+            os.close(fd)
+        raise start_error("terminal", error.args[0], str(error.args[-1]), command) from error
+    return [reader], [writer]

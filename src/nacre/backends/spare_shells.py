@@ -200,6 +200,8 @@ def is_suited(command: Command) -> bool:
     """Whether a waiting shell can run it."""
     if command.side or command.stdin is not None or "BASH_ENV" in command.env:
         return False
+    if command.terminal is not None or command.entry:
+        return False
     if command.stages and has_own_traps(command.script):
         return False
     # A byte of the script can be three of UTF-8, so the cheap test comes first.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 
 from nacre.command import Command
-from nacre.errors import NacreError, StartError, WorkingDirectoryError, reason_of
+from nacre.errors import NacreError, StartError, TerminalError, WorkingDirectoryError, reason_of
 
 _DIRECTORY = {
     errno.ENOENT: "does not exist",
@@ -32,4 +32,6 @@ def start_error(step: str, number: int | None, reason: str, command: Command) ->
     words = _ADVICE.get(number or 0) or (reason_of(number) if number else reason)
     if step == "shell":
         return StartError(f"cannot start the shell {command.shell}: {words}", errno=number)
+    if step == "terminal":
+        return TerminalError(f"PTY error: {words}", errno=number)
     return StartError(f"cannot start the command: {words}", errno=number)

@@ -19,15 +19,17 @@ _CONTRACTS = {
     "openai": ("nacre.contracts.openai", "OpenAI"),
     "job": ("nacre.contracts.companions.job_tool", "JobTool"),
     "read": ("nacre.contracts.companions.read_tool", "ReadTool"),
+    "changes": ("nacre.contracts.companions.changes_tool", "ChangesTool"),
 }
 # The contracts whose schema is a module of its own, which a server describes before it loads the engine.
 _SCHEMAS = {
     "workspace": "nacre.contracts.workspace_schema",
     "job": "nacre.contracts.companions.job_schema",
     "read": "nacre.contracts.companions.read_schema",
+    "changes": "nacre.contracts.companions.changes_schema",
 }
 # The tools beside a shell.
-COMPANIONS = ("job", "read")
+COMPANIONS = ("job", "read", "changes")
 
 
 def contract_names() -> list[str]:

@@ -42,6 +42,7 @@ class Anthropic:
         rules=(),
         denial=GUARD_DENIAL,
         minimizes=True,
+        quiets=True,
     )
 
     def schema(self, context: SchemaContext) -> dict[str, Any]:

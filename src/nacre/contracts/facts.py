@@ -22,4 +22,6 @@ def facts_of(result: ShellResult) -> dict[str, Any]:
         facts["artifactId"] = str(result.artifact.id)
     if result.output.minimized is not None:
         facts["minimized"] = result.output.minimized.json()
+    if result.tried is not None:
+        facts["try"] = result.tried.json()
     return facts

@@ -9,6 +9,7 @@ import re
 import sys
 from typing import Any
 
+from nacre.command import TerminalSize
 from nacre.contracts import workspace_schema
 from nacre.contracts.contract import Reply, SchemaContext
 from nacre.contracts.fields import arguments_of, command_of, flag_of, mapping_of, number_of, text_of
@@ -46,6 +47,7 @@ class Workspace:
         sources_rc=True,
         persists=True,
         minimizes=True,
+        quiets=True,
     )
 
     def schema(self, context: SchemaContext) -> dict[str, Any]:
@@ -53,7 +55,7 @@ class Workspace:
 
     def decode(self, arguments: object) -> ShellRequest:
         fields = arguments_of(
-            arguments, known=["command", "env", "timeout", "cwd", "pty", "async", "head", "tail", "until", "raw"]
+            arguments, known=["command", "env", "timeout", "cwd", "pty", "async", "head", "tail", "until", "raw", "try"]
         )
         background = flag_of(fields, "async")
         until = fields.get("until")
@@ -61,17 +63,25 @@ class Workspace:
             raise InvalidRequestError(
                 "fields 'async' and 'until' cannot be combined: async does not wait; leave out async", field="until"
             )
+        tries = flag_of(fields, "try")
+        for name in ("async", "pty", "until") if tries else ():
+            if fields.get(name):
+                raise InvalidRequestError(
+                    f"fields 'try' and '{name}' cannot be combined: a try is waited for to its end, without a terminal",
+                    field=name,
+                )
         return ShellRequest(
             command=command_of(fields),
             env=_variables(fields.get("env")),
             timeout=_seconds(fields.get("timeout")),
             cwd=text_of(fields, "cwd") or None,
-            terminal=flag_of(fields, "pty"),
+            terminal=TerminalSize() if flag_of(fields, "pty") else None,
             mode="background" if background else "foreground",
             # 0 means the same as an absent field.
             head=number_of(fields, "head", least=0) or None,
             tail=number_of(fields, "tail", least=0) or None,
             raw=flag_of(fields, "raw"),
+            tries=tries,
             until=None if until is None else decode_until(until),
         )
 

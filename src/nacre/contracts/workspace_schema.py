@@ -61,6 +61,10 @@ def schema(context: SchemaContext) -> dict[str, Any]:
         "type": "boolean",
         "description": "Show the output unshortened; usual noise is hidden otherwise",
     }
+    properties["try"] = {
+        "type": "boolean",
+        "description": "Run on an overlay: nothing changes until you commit it with the `changes` tool",
+    }
     if context.async_enabled:
         properties["until"] = until_property(
             "Return when this has happened and keep the command as a job; give exactly one",

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from nacre.contracts.contract import Reply
 from nacre.contracts.facts import facts_of
+from nacre.contracts.waiting_texts import how_to_answer
 from nacre.errors import InterceptedError, NacreError, WorkingDirectoryError
 from nacre.output.render import spell_omitted
 from nacre.output.sizes import human_size
@@ -110,6 +111,8 @@ def _details(result: ShellResult) -> dict[str, Any]:
         details["exitCode"] = result.exit_code
     if result.adopted is not None:
         details["async"] = {"state": "running", "jobId": result.adopted, "type": "bash"}
+    if result.recording is not None:
+        details["recording"] = str(result.recording)
     if result.terminal_id is not None:
         details["terminalId"] = result.terminal_id
     meta = _meta(result.output)
@@ -176,7 +179,11 @@ def present_background(job: Background) -> Reply:
         lines.append(f"Happened after {job.elapsed:.2f} seconds: {job.event}")
     if job.outcome is not None:
         return _ended_at_once(job, lines)
+    if job.waiting_for is not None:
+        lines.append(f"After {job.elapsed:.2f} seconds the command waits for input")
     lines.append(f"Background job {job.job_id} started: {job.label}")
+    if job.waiting_for is not None:
+        lines.append(how_to_answer(job.job_id, job.waiting_for))
     lines.append(f'Its result will be delivered when it ends; to wait for it: job {{"poll": ["{job.job_id}"]}}')
     return Reply(text="\n".join(lines), is_error=False, details=_job_details(job, "running"))
 
@@ -191,8 +198,13 @@ def _ended_at_once(job: Background, lines: list[str]) -> Reply:
 
 
 def _job_details(job: Background, state: Literal["running", "completed", "failed"]) -> dict[str, Any]:
-    return _timeouts(job) | {
-        "async": {"state": state, "jobId": job.job_id, "type": "bash"},
-        "pid": job.pid,
-        "outputFile": job.output_file,
-    }
+    waiting = {} if job.waiting_for is None else {"waitingFor": job.waiting_for.details()}
+    return (
+        _timeouts(job)
+        | {
+            "async": {"state": state, "jobId": job.job_id, "type": "bash"},
+            "pid": job.pid,
+            "outputFile": job.output_file,
+        }
+        | waiting
+    )

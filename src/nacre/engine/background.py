@@ -12,7 +12,7 @@ import os
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from nacre.command import NewJob
 from nacre.engine.capture import Capture, Nowhere
@@ -21,6 +21,7 @@ from nacre.engine.hidden_failure import answering_stages
 from nacre.engine.run import WATCHDOG_SECONDS, Run
 from nacre.engine.wait import Kept, Waited
 from nacre.errors import BackendError, JobError, NacreError
+from nacre.feed.call_ids import call_ids
 from nacre.jobs.job import Job
 from nacre.jobs.notices import claim, output_of
 from nacre.jobs.ownership import project_of
@@ -37,6 +38,7 @@ from nacre.warden.launch import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nacre.engine.undoing import Undoing
     from nacre.sessions.session import ShellSession
 
 # A job that cannot even begin (no such command, not valid shell) has ended by then: its caller should read that, not
@@ -49,21 +51,18 @@ async def start_in_background(
     engine: Engine, request: ShellRequest, profile: Profile, *, cwd: str, session: ShellSession | None = None
 ) -> Background:
     """Start the command as a job that outlives this program; it begins with a copy of the session's state."""
-    planned = engine.planner.plan(request, profile, cwd=cwd)
-    # What it is judged with is what it begins with.
-    state = session.restoring(planned.shared_env) if session is not None else ""
-    known = session.state_for(request.env) if session is not None else None
-    planned = await engine.planner.review(planned, profile, known)
-    if state:
-        own = "".join(f"export {name}={quoted(value)}\n" for name, value in (request.env or {}).items())
-        prologue = f"{state}\n{own}{planned.command.prologue}"
-        planned = replace(planned, command=replace(planned.command, prologue=prologue))
+    call, planned, undo = await plan_apart(engine, request, profile, cwd=cwd, session=session)
     try:
-        run, directory, ended, notices = await _start_job(engine, planned, profile)
+        run, directory, ended, notices = await _start_job(engine, call, planned, profile)
     except (NacreError, asyncio.CancelledError) as error:
-        engine.log.add_failure(profile, planned, error)
+        engine.log.add_failure(profile, planned, error, call=call)
+        if undo is not None:
+            await undo.ended()
         raise
-    background = _background(engine, run, planned, profile, directory, [*_selection_notices(request), *notices])
+    notices = [*selection_notices(request), *notices]
+    background = background_of(engine, call, run, planned, profile, directory, notices)
+    if undo is not None:
+        background = await undo.after(background)
     # An end whose delivery is claimed by a notice is told there; this answer then only says that the job was started.
     if ended is None or not claim(ended):
         return background
@@ -76,12 +75,55 @@ async def start_in_background(
     )
 
 
-async def _start_job(engine: Engine, planned: Plan, profile: Profile) -> tuple[Run, Path, Job | None, list[str]]:
+class Apart(NamedTuple):
+    """A call whose command has a shell of its own."""
+
+    call: str
+    planned: Plan
+    undo: Undoing | None
+
+
+async def plan_apart(
+    engine: Engine, request: ShellRequest, profile: Profile, *, cwd: str, session: ShellSession | None
+) -> Apart:
+    """Plan and judge a command for a shell of its own, which begins with a copy of the session's state."""
+    planned = engine.planner.plan(request, profile, cwd=cwd)
+    call = engine.log.begin(profile, planned)
+    if session is not None:
+        await session.settle()
+    # What it is judged with is what it begins with.
+    state = session.restoring(planned.shared_env) if session is not None else ""
+    known = session.state_for(request.env) if session is not None else None
+    planned = await engine.planner.review(planned, profile, known, call=call)
+    undo: Undoing | None = None
+    if engine.settings.undo.mode == "on":
+        from nacre.engine.undoing import Undoing
+
+        undo = Undoing(engine, profile)
+        planned = await undo.before(planned, state=known)
+    return Apart(call, with_state(planned, state), undo)
+
+
+def with_state(planned: Plan, state: str) -> Plan:
+    """The plan whose shell begins with the state of a session."""
+    if not state:
+        return planned
+    own = dict(planned.request.env or {})
+    if planned.request.terminal is not None:
+        own["TERM"] = planned.command.env["TERM"]
+    exports = "".join(f"export {name}={quoted(value)}\n" for name, value in own.items())
+    prologue = f"{state}\n{exports}{planned.command.prologue}"
+    return replace(planned, command=replace(planned.command, prologue=prologue))
+
+
+async def _start_job(
+    engine: Engine, call: str, planned: Plan, profile: Profile
+) -> tuple[Run, Path, Job | None, list[str]]:
     """Start it; its run and directory, the job if it has ended at once, and notices."""
-    job, directory, notices = await _new_job(engine, planned, profile)
+    job, directory, notices = await new_job(engine, call, planned, profile)
     command = planned.command
     try:
-        if planned.request.terminal:
+        if planned.request.open_input:
             command = replace(command, stdin=str(_make_fifo(directory)))
         run = Run.start(engine.backend_for(profile), command, Nowhere(), job=job)
         try:
@@ -105,7 +147,7 @@ async def _start_job(engine: Engine, planned: Plan, profile: Profile) -> tuple[R
 
 
 async def keep(
-    engine: Engine, run: Run, planned: Plan, profile: Profile, capture: Capture, waited: Waited
+    engine: Engine, call: str, run: Run, planned: Plan, profile: Profile, capture: Capture, waited: Waited
 ) -> Background:
     """Make the running command a job.
 
@@ -115,11 +157,12 @@ async def keep(
     facts: dict[str, Any] = {"startedAt": run.started_at}
     if planned.request.lifted is not None:
         facts["producer"] = planned.request.lifted.producer
-    job, directory, problems = await _new_job(engine, planned, profile, **facts)
+    job, directory, problems = await new_job(engine, call, planned, profile, **facts)
     preview = capture.preview()
     try:
         run.pause()
         held, lost = capture.hand_over(str(directory / record.OUTPUT))
+        told = _size_of(directory) if engine.log.viewing is not None else 0
         await run.keep(job._replace(held=held))
     except (OSError, NacreError) as error:
         # Its output is on the way from one reader to another: there is no way back to the foreground.
@@ -132,7 +175,7 @@ async def keep(
         raise
     assert waited.why is not None
     notices = [*_keeping_notices(planned, capture, preview, waited.why), *problems, *([lost] if lost else [])]
-    background = _background(engine, run, planned, profile, directory, notices)
+    background = background_of(engine, call, run, planned, profile, directory, notices, told=told)
     until = planned.request.until
     return replace(
         background,
@@ -144,12 +187,30 @@ async def keep(
     )
 
 
-def _background(
-    engine: Engine, run: Run, planned: Plan, profile: Profile, directory: Path, notices: list[str]
+def _size_of(directory: Path) -> int:
+    """Return how much output the file of a new job holds."""
+    try:
+        return files(str(directory.parent)).call(os.path.getsize, directory / record.OUTPUT)
+    except OSError:
+        return 0
+
+
+def background_of(
+    engine: Engine,
+    call: str,
+    run: Run,
+    planned: Plan,
+    profile: Profile,
+    directory: Path,
+    notices: list[str],
+    *,
+    told: int = 0,
 ) -> Background:
-    """Log that the call has become a job, and tell it."""
+    """Log that the call has become a job, and tell it; viewers read its file from the byte on that they were told."""
     job_id, request, pid = directory.name, planned.request, run.pid or 0
-    problem = engine.log.add(profile, planned, {"outcome": "background", "jobId": job_id, "pid": pid})
+    if engine.log.viewing is not None:
+        engine.log.viewing.publisher.leave(call, jobId=job_id, jobPid=pid, offset=told)
+    problem = engine.log.add(call, profile, planned, {"outcome": "background", "jobId": job_id, "pid": pid})
     return Background(
         job_id=job_id,
         pid=pid,
@@ -161,7 +222,7 @@ def _background(
     )
 
 
-def _selection_notices(request: ShellRequest) -> list[str]:
+def selection_notices(request: ShellRequest) -> list[str]:
     """That the selection of a call does not hold for the job it became."""
     given = [f"`{name}: {count}`" for name, count in (("head", request.head), ("tail", request.tail)) if count]
     if not given:
@@ -174,7 +235,7 @@ def _selection_notices(request: ShellRequest) -> list[str]:
 
 def _keeping_notices(planned: Plan, capture: Capture, preview: Output, why: Kept) -> list[str]:
     request = planned.request
-    notices = _selection_notices(request)
+    notices = selection_notices(request)
     if preview.truncation is not None:
         notices.append(f"Output so far: {human_size(preview.total_bytes)}, of which the newest lines are shown")
     if request.until is not None and why == "window":
@@ -191,7 +252,7 @@ async def adopt(engine: Engine, run: Run, planned: Plan, profile: Profile) -> tu
     command = planned.redactor.redact_text(" ".join(run.survivors[0].argv))
     facts = {"command": command, "label": command[:120], "timeout": None, "from": planned.label}
     try:
-        job, directory, _ = await _new_job(engine, planned, profile, **facts)
+        job, directory, _ = await new_job(engine, call_ids.new(), planned, profile, **facts)
         try:
             await run.adopt(job)
         except NacreError:
@@ -210,7 +271,9 @@ async def end_job(engine: Engine, job_id: str, grace: float) -> None:
         await poll(engine.jobs, [job_id], wait=grace + WATCHDOG_SECONDS)
 
 
-async def _new_job(engine: Engine, planned: Plan, profile: Profile, **facts: Any) -> tuple[NewJob, Path, list[str]]:
+async def new_job(
+    engine: Engine, call: str, planned: Plan, profile: Profile, **facts: Any
+) -> tuple[NewJob, Path, list[str]]:
     """A new job, its directory, named as the job, and notices.
 
     Raises:
@@ -225,6 +288,7 @@ async def _new_job(engine: Engine, planned: Plan, profile: Profile, **facts: Any
     job_id, directory = engine.jobs.allot(most=settings.max_jobs, notices=notices)
     first = {
         "id": job_id,
+        "call": call,
         "command": planned.logged_command,
         "label": planned.label,
         "cwd": planned.command.cwd,
@@ -238,6 +302,8 @@ async def _new_job(engine: Engine, planned: Plan, profile: Profile, **facts: Any
         "session": owner.session,
         "project": project,
     }
+    if planned.command.terminal is not None:
+        first["terminal"] = True
     if planned.command.stages and "from" not in facts:
         first["answering"] = answering_stages(planned.request.command)
     job = NewJob(
@@ -246,6 +312,7 @@ async def _new_job(engine: Engine, planned: Plan, profile: Profile, **facts: Any
         cap_bytes=settings.job_cap_bytes,
         hidden=tuple(planned.redactor.to_forms()),
         record=first,
+        records=planned.command.terminal is not None and engine.settings.pty.record,
     )
     engine.jobs.reserve(directory, first)
     return job, directory, notices

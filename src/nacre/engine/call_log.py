@@ -17,12 +17,18 @@ from typing import Any
 
 from nacre import forks
 from nacre.errors import DeniedError, InterceptedError
+from nacre.feed import directory_of
+from nacre.feed.call_ids import call_ids
 from nacre.output.redaction.redactor import Redactor
 from nacre.planning.plan import Plan
 from nacre.profile import Profile
 from nacre.result import Exited, Lost, Output, ShellResult, Signalled, Stopped, TimedOut
 from nacre.state_directory import answers, files
 from nacre.warden.log_line import FAILURE, NAME, encoded, open_log, write_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nacre.engine.viewing import Viewing
 
 # A turn-over takes microseconds; the lock of one that takes longer is held by a process that does not run.
 LOCK_SECONDS = 1.0
@@ -37,17 +43,43 @@ class CallLog:
         """Take the redactor for calls that were refused before they were planned."""
         self._audit = AuditLog(state_dir, cap_bytes=cap_bytes)
         self._redactor = redactor
+        self.feed = directory_of(os.path.abspath(state_dir))
+        """Where viewers announce themselves; it exists only while there are any."""
+        self.viewing: Viewing | None = None
+        """Tells the viewers; None as long as there was none."""
 
-    def add(self, profile: Profile, planned: Plan, facts: dict[str, Any]) -> str | None:
-        """Write a call; a failure is returned in words."""
+    def begin(self, profile: Profile, planned: Plan) -> str:
+        """Return the id of a call that begins now, and tell viewers of it, if there are any.
+
+        This look is all that the feed costs a call without a viewer: one system call.
+        """
+        ids = call_ids
+        call = planned.call or (f"{ids.prefix}{next(ids.numbers)}" if ids.prefix else ids.new())
+        if os.access(self.feed, os.F_OK) and (viewing := self.look_for_viewers()) is not None:
+            viewing.begin(call, profile, planned)
+        return call
+
+    def add(self, call: str, profile: Profile, planned: Plan, facts: dict[str, Any], *, reason: str = "") -> str | None:
+        """Write a call; a failure is returned in words.
+
+        Args:
+            reason: why it has no result, for viewers.
+        """
         shown = {"contract": profile.contract, "command": planned.logged_command, "cwd": planned.logged_cwd}
-        return self._audit.append({"time": time.time(), **shown, **facts})
+        if planned.request.by != "model":
+            shown["by"] = planned.request.by
+        if self.viewing is not None:
+            self.viewing.end(call, {**facts, "error": reason} if reason else facts)
+        return self._audit.append({"time": time.time(), "call": call, **shown, **facts})
 
-    def add_failure(self, profile: Profile, planned: Plan, error: BaseException, **facts: Any) -> None:
+    def add_failure(
+        self, profile: Profile, planned: Plan, error: BaseException, *, call: str | None = None, **facts: Any
+    ) -> None:
         """Write a call that has no result, unless a frame below has written the same error."""
         hide_in(error, planned.redactor)
         if not _is_logged(error):
-            self.add(profile, planned, {**failure_of(error, planned.redactor), **facts})
+            call = self.begin(profile, planned) if call is None else call
+            self.add(call, profile, planned, {**failure_of(error, planned.redactor), **facts}, reason=str(error))
 
     def add_refusal(self, contract: str, command: str, cwd: str, error: BaseException) -> None:
         """The same for a call that was refused before it was planned."""
@@ -55,10 +87,31 @@ class CallLog:
         hide_in(error, redactor)
         if not _is_logged(error):
             shown = {"contract": contract, "command": redactor.redact_text(command), "cwd": redactor.redact_text(cwd)}
-            self._audit.append({"time": time.time(), **shown, **failure_of(error, redactor)})
+            call, failure = call_ids.new(), failure_of(error, redactor)
+            if (viewing := self.look_for_viewers()) is not None:
+                viewing.refuse(call, shown, {**failure, "error": str(error)})
+            self._audit.append({"time": time.time(), "call": call, **shown, **failure})
+
+    def has_person(self) -> bool:
+        """True if a viewer shows terminals to a person, who can type."""
+        viewing = self.look_for_viewers()
+        return viewing is not None and viewing.publisher.has_person()
+
+    def look_for_viewers(self) -> Viewing | None:
+        """Return what tells viewers; None if there are none."""
+        if not os.access(self.feed, os.F_OK):
+            return None
+        if self.viewing is None:
+            # Loaded when the first viewer is there.
+            from nacre.engine.viewing import Viewing
+
+            self.viewing = Viewing(self.feed)
+        return self.viewing
 
     def close(self) -> None:
         self._audit.close()
+        if self.viewing is not None:
+            self.viewing.close()
 
 
 def _is_logged(error: BaseException) -> bool:
@@ -90,6 +143,8 @@ def entry_of(result: ShellResult) -> dict[str, Any]:
         entry["minimized"] = output.minimized.json()
     if result.survivors:
         entry["survivors"] = [{"pid": one.pid, "argv": list(one.argv)} for one in result.survivors]
+    if result.recording is not None:
+        entry["recording"] = result.recording
     if result.notices:
         entry["notices"] = list(result.notices)
     if output.artifact is not None or (stderr is not None and stderr.artifact is not None):

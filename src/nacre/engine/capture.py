@@ -162,8 +162,27 @@ class Capture:
         self._side.feed(buffer, size)
 
     def watch(self, feed: Callable[[bytes], object]) -> None:
-        """Show the output to a watcher, from now on."""
-        self._watch = feed
+        """Show the output to a watcher, from now on, beside the one that sees it already."""
+        before = self._watch
+
+        def both(data: bytes) -> None:
+            assert before is not None
+            before(data)
+            feed(data)
+
+        self._watch = feed if before is None else both
+
+    def so_far(self, most_bytes: int) -> tuple[bytes, int]:
+        """Return the newest output, and how many bytes came before it."""
+        if self._spills is None:
+            pieces = [bytes(held) for held in self._small]
+            total = sum(map(len, pieces))
+        else:
+            windows = [spill.window for spill in self._spills]
+            pieces = [window.tail if window.whole is None else window.whole for window in windows]
+            total = sum(window.total_bytes for window in windows)
+        newest = b"".join(pieces)[-most_bytes:]
+        return newest, total - len(newest)
 
     def outputs(self, *, keep_all: bool = False, ending: Ending | None = None) -> tuple[list[Output], list[str]]:
         """What is shown of each stream, and the notices about what could not be kept.

@@ -76,7 +76,7 @@ class Engine:
     @property
     def redactor(self) -> Redactor:
         """Knows the values that this program's environment hides from commands."""
-        return redactor_for(self.planner.environment.values, self.settings.environment)
+        return redactor_for(self.planner.environment.values, self.settings)
 
     # Sessions.
 

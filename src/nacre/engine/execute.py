@@ -27,12 +27,16 @@ from nacre.result import ShellResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nacre.engine.undoing import Undoing
     from nacre.engine.wait import WaitPolicy
     from nacre.sessions.session import SessionBackend, ShellSession
 
 T = TypeVar("T")
 Attempt = Callable[[Backend, Plan], Awaitable[T]]
 """Runs a reviewed plan in a place."""
+
+# A command that runs for so long may have viewers that it does not know.
+LATER_SECONDS = 0.5
 
 NO_SESSION = (
     "the session has no shell without the warden: the command ran in a shell of its own, and what it changed is gone"
@@ -86,8 +90,9 @@ async def execute(
     use = use_of(asyncio.get_running_loop())
     use.calls += 1
     try:
-        attempt = partial(_run, engine, profile, policy, observers, use)
-        return await in_place(engine, planned, profile, attempt, session=session, backend=backend)
+        call = engine.log.begin(profile, planned)
+        attempt = partial(_run, engine, profile, policy, observers, use, call)
+        return await in_place(engine, planned, profile, attempt, call=call, session=session, backend=backend)
     finally:
         use.calls -= 1
 
@@ -98,20 +103,30 @@ async def in_place(
     profile: Profile,
     attempt: Attempt[T],
     *,
+    call: str,
     session: ShellSession | None = None,
     backend: Backend | None = None,
 ) -> T:
     """Review a plan and attempt it where it runs: if the warden is unavailable, without one and with a notice."""
+    undo: Undoing | None = None
+    # A command with an entry runs on an overlay, where it destroys nothing.
+    if engine.settings.undo.mode == "on" and not planned.command.entry:
+        from nacre.engine.undoing import Undoing
+
+        undo = Undoing(engine, profile)
+        attempt = undo.around(attempt)
     try:
         try:
             if session is not None:
-                place, reviewed = await enter(engine, session, planned, profile)
+                place, reviewed = await enter(engine, call, session, planned, profile, undo)
                 try:
                     return await attempt(place, reviewed)
                 finally:
                     place.close()
             if not planned.reviewed:
-                planned = await engine.planner.review(planned, profile)
+                planned = await engine.planner.review(planned, profile, call=call)
+            if undo is not None:
+                planned = await undo.before(planned)
             return await attempt(engine.backend_for(profile) if backend is None else backend, planned)
         except BackendUnavailableError as error:
             fallback = engine.fallback_for(profile, error) if backend is None else None
@@ -119,14 +134,16 @@ async def in_place(
                 raise
         planned = planned.without_side()
         if session is not None:
-            planned = await engine.planner.review(planned.with_notice(NO_SESSION), profile)
+            planned = await engine.planner.review(planned.with_notice(NO_SESSION), profile, call=call)
         return await attempt(fallback, planned)
     except (NacreError, asyncio.CancelledError) as error:
-        engine.log.add_failure(profile, planned, error)
+        engine.log.add_failure(profile, planned, error, call=call)
         raise
 
 
-async def enter(engine: Engine, session: ShellSession, planned: Plan, profile: Profile) -> tuple[SessionBackend, Plan]:
+async def enter(
+    engine: Engine, call: str, session: ShellSession, planned: Plan, profile: Profile, undo: Undoing | None = None
+) -> tuple[SessionBackend, Plan]:
     """Wait for the command's turn in a session, and judge it with what its shell has defined by then.
 
     The place is to be closed after the run.
@@ -138,7 +155,10 @@ async def enter(engine: Engine, session: ShellSession, planned: Plan, profile: P
 
     async def review(command: Command) -> Command:
         nonlocal reviewed
-        reviewed = await engine.planner.review(planned, profile, session.state_for(request.env), cwd=session.cwd)
+        state = session.state_for(request.env)
+        reviewed = await engine.planner.review(planned, profile, state, cwd=session.cwd, call=call)
+        if undo is not None:
+            reviewed = await undo.before(reviewed, cwd=session.cwd, state=state)
         if reviewed is planned:
             return command
         left = command.timeout
@@ -166,6 +186,7 @@ async def _run(
     policy: WaitPolicy | None,
     observers: Observers,
     use: LoopUse,
+    call: str,
     place: Backend,
     planned: Plan,
 ) -> ShellResult | Background:
@@ -179,8 +200,15 @@ async def _run(
             from nacre.engine.event import Event
 
             event = Event(policy.until, capture, cwd=planned.command.cwd)
+        if engine.log.viewing is not None:
+            engine.log.viewing.show_output(call, capture)
         run = Run.start(place, planned.command, capture)
         try:
+            if not run.watch.over:
+                look = partial(_look_again, engine, call, profile, planned, run, capture)
+                run.later = run.watch.loop.call_later(LATER_SECONDS, look)
+                if engine.log.viewing is not None:
+                    engine.log.viewing.attend(call, run)
             notices: list[str] = []
             if policy is not None and (event is not None or not run.watch.over) and place.keeps:
                 from nacre.engine.background import keep
@@ -189,7 +217,7 @@ async def _run(
                 waited = await wait(run, policy.after(planned.waited), event)
                 if waited.why is not None:
                     try:
-                        return await keep(engine, run, planned, profile, capture, waited)
+                        return await keep(engine, call, run, planned, profile, capture, waited)
                     except JobError as error:
                         # No room for another job: then the call waits to the end after all, and says why.
                         notices.append(f"it could not go on in the background: {error}")
@@ -203,17 +231,26 @@ async def _run(
                 adopted, problem = await _see_to_survivors(engine, run, planned, profile)
             after = (place.notice, problem)
             return conclude(
-                engine, run, ending, planned, profile, capture, before=notices, after=after, adopted=adopted
+                engine, call, run, ending, planned, profile, capture, before=notices, after=after, adopted=adopted
             )
         except asyncio.CancelledError as error:
             outputs, _ = capture.outputs()
-            engine.log.add_failure(profile, planned, error, **measures(run.elapsed, outputs))
+            engine.log.add_failure(profile, planned, error, call=call, **measures(run.elapsed, outputs))
             raise
         finally:
             run.release()
     except BaseException:
         capture.close()
         raise
+
+
+def _look_again(engine: Engine, call: str, profile: Profile, planned: Plan, run: Run, capture: Capture) -> None:
+    """Look for viewers that came after the call's begin, from time to time."""
+    if run.over:
+        return
+    if (viewing := engine.log.look_for_viewers()) is not None:
+        viewing.join(call, profile, planned, run, capture)
+    run.later = run.watch.loop.call_later(LATER_SECONDS, _look_again, engine, call, profile, planned, run, capture)
 
 
 async def _see_to_survivors(engine: Engine, run: Run, planned: Plan, profile: Profile) -> tuple[str | None, str | None]:
@@ -257,6 +294,7 @@ async def _hand_over_survivors(
 
 def conclude(
     engine: Engine,
+    call: str,
     run: Run,
     ending: Ending,
     planned: Plan,
@@ -266,10 +304,13 @@ def conclude(
     before: Sequence[str] = (),
     after: Sequence[str | None],
     adopted: str | None = None,
+    recording: int | None = None,
 ) -> ShellResult:
     """The result of a run that is over, and its entry in the log."""
     result = summarise(run, ending, planned, profile, capture, before=before, after=after, adopted=adopted)
+    if recording is not None:
+        result = replace(result, recording=recording)
     if result.output.artifact is not None or (result.stderr is not None and result.stderr.artifact is not None):
         engine.prune_artifacts()
-    problem = engine.log.add(profile, planned, entry_of(result))
+    problem = engine.log.add(call, profile, planned, entry_of(result))
     return result if problem is None else replace(result, notices=(*result.notices, problem))

@@ -27,10 +27,18 @@ class LiveTail:
         """Knows the values that the command must not show; set by what feeds it."""
         self.terminal_id: str | None = None
         """The client's terminal that the command runs in, if it does."""
+        self.job_id: str | None = None
+        """The job whose terminal it runs in, if it does."""
 
     def place(self, terminal_id: str) -> None:
         """Tell where the command runs, before it has written anything."""
         self.terminal_id = terminal_id
+        self._news = True
+        self._fresh.set()
+
+    def place_job(self, job_id: str) -> None:
+        """Tell which job has the command's terminal, before it has written anything."""
+        self.job_id = job_id
         self._news = True
         self._fresh.set()
 

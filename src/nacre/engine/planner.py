@@ -12,16 +12,18 @@ from typing import NamedTuple
 
 from nacre.engine.call_log import CallLog
 from nacre.errors import NacreError
+from nacre.feed.call_ids import call_ids
 from nacre.guard.approval import Approver, approve, is_guarded, judge, policy_of
 from nacre.guard.prefilter import needs_review
 from nacre.guard.verdict import ALLOWED, Verdict
 from nacre.planning.plan import Plan, plan
 from nacre.profile import Profile
-from nacre.request import ShellRequest
+from nacre.request import By, ShellRequest
 from nacre.settings import Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nacre.engine.asking import Approved
     from nacre.guard.interpret.shell_state import ShellState
 
 # Commands whose plan is remembered; a plan holds the command's text, little more.
@@ -54,6 +56,13 @@ def environment() -> ProcessEnvironment:
     return _last
 
 
+def directory_of(planned: Plan, here: str | None) -> str:
+    """Where a command begins: in its own directory, where its shell is, or where the caller is."""
+    if planned.request.cwd is not None and not planned.request.stays:
+        return planned.command.cwd
+    return planned.cwd if here is None else here
+
+
 class Planner:
     """The plans of one engine, whose settings do not change."""
 
@@ -64,6 +73,7 @@ class Planner:
         self._log = log
         self._environ = None if environ is None else ProcessEnvironment(environ, 0)
         self._approver = approver
+        self._approved: Approved = set()
         self.known: dict[PlanKey, Plan] = {}
         """Plans of commands that ran before, judged already where no session judges them."""
         self._verdicts: dict[tuple[str, str, str], tuple[Plan, ShellState, Plan]] = {}
@@ -92,27 +102,44 @@ class Planner:
             raise
 
     async def review(
-        self, planned: Plan, profile: Profile, state: ShellState | None = None, *, cwd: str | None = None
+        self,
+        planned: Plan,
+        profile: Profile,
+        state: ShellState | None = None,
+        *,
+        cwd: str | None = None,
+        call: str | None = None,
     ) -> Plan:
         """Judge a planned command as it was written: alone, or with what the shell has defined that runs it.
 
         Args:
             cwd: where the shell is, if not where the caller is.
+            call: its id, if the call has begun.
 
         Raises:
             DeniedError: it may not run.
         """
-        request, command = planned.request, planned.request.command
-        if request.cwd is not None and not request.stays:
-            cwd = planned.command.cwd
-        elif cwd is None:
-            cwd = planned.cwd
+        command = planned.request.command
+        cwd = directory_of(planned, cwd)
         key = (profile.contract, command, cwd)
         known = self._verdicts.get(key) if state is not None else None
         if known is not None and known[0] == planned and known[1] == state:
             return known[2]
         if not is_guarded(profile, self._settings.policy):
             return planned
+        asked: str | None = None
+
+        def find() -> Approver | None:
+            nonlocal asked
+            viewing = self._log.look_for_viewers()
+            if viewing is None:
+                return None
+            from nacre.engine.asking import ViewerApprover
+
+            asked = call or call_ids.new()
+            policy = self._settings.policy
+            return ViewerApprover(viewing, asked, profile, planned, policy, self._approver, self._approved)
+
         try:
             waited = await approve(
                 command,
@@ -123,17 +150,21 @@ class Planner:
                 cwd=cwd,
                 timeout=planned.limit,
                 state=state,
+                by=planned.request.by,
+                find=find,
             )
         except (NacreError, asyncio.CancelledError) as error:
-            self._log.add_failure(profile, planned, error)
+            self._log.add_failure(profile, planned, error, call=asked or call)
             raise
         reviewed = planned if state is not None else replace(planned, reviewed=True)
         if waited and planned.limit is not None:
             left = max(planned.limit - waited, LEAST_SECONDS)
             reviewed = replace(reviewed, command=replace(planned.command, timeout=left), waited=waited)
-        if (prologue := self._prologue(command, profile, state, asked=waited > 0)) is not None:
+        if asked is not None:
+            reviewed = replace(reviewed, call=asked)
+        if (prologue := self._prologue(command, profile, state, asked=waited > 0, by=planned.request.by)) is not None:
             reviewed = replace(reviewed, command=replace(reviewed.command, prologue=prologue))
-        if state is not None and self.decides_alone:
+        if state is not None and self.decides_alone and not waited:
             if len(self._verdicts) >= MOST_PLANS:
                 self._verdicts.clear()
             self._verdicts[key] = (planned, state, reviewed)
@@ -151,7 +182,13 @@ class Planner:
         return judge(command, policy_of(self._settings.policy, profile), planned.command.env, cwd=cwd)
 
     def _prologue(
-        self, command: str, profile: Profile, state: ShellState | None = None, *, asked: bool = False
+        self,
+        command: str,
+        profile: Profile,
+        state: ShellState | None = None,
+        *,
+        asked: bool = False,
+        by: By = "model",
     ) -> str | None:
         """The run-time guard, where a recursive rm has a target that only the shell will know."""
         if "rm" not in command and (state is None or not needs_review(command, state.names)):
@@ -160,4 +197,6 @@ class Planner:
 
         policy = policy_of(self._settings.policy, profile)
         # What a person has approved is not refused afterwards.
-        return None if asked and policy.decision("no_dangerous_rm") == "ask" else runtime_guard(command, state, policy)
+        if asked and (by == "person" or policy.decision("no_dangerous_rm") == "ask"):
+            return None
+        return runtime_guard(command, state, policy)

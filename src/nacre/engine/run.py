@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
-from nacre.backend import Backend, Ending, Process, Survivor
+from nacre.backend import AttendedProcess, Backend, Ending, Process, Survivor
 from nacre.backends.inline_wait import LoopUse, use_of
 from nacre.command import Command, NewJob
 from nacre.errors import BackendError, NacreError, StartError
@@ -189,6 +189,8 @@ class Run:
         self.started_at = time.time()
         self.watch = watch
         self.survivors: tuple[Survivor, ...] = ()
+        self.later: asyncio.TimerHandle | None = None
+        """Looks at something while the command runs, and is cancelled with its release."""
         self._process: Process | None = None
         self._use: LoopUse | None = None
 
@@ -311,6 +313,12 @@ class Run:
         self.watch.open = set()
         await self._process.keep(job)
 
+    def leave_running(self) -> None:
+        """Have a job that was attended go on without this program."""
+        process: AttendedProcess = self._process  # type: ignore[assignment]
+        process.leave_running()
+        self.watch.clear_timer()
+
     async def adopt(self, job: NewJob) -> None:
         """Make the survivors of the finished command a job; `wait` then waits for its end."""
         assert self._process is not None
@@ -321,6 +329,8 @@ class Run:
         """Give everything back; what still runs in the foreground is ended by that."""
         if self.watch.timer is not None:
             self.watch.clear_timer()
+        if self.later is not None:
+            self.later.cancel()
         if self._use is not None:
             self._use.calls -= 1
             self._use = None

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from nacre.environment.noninteractive import noninteractive_defaults
+from nacre.environment.quiet_tools import quiet_variables
 from nacre.environment.secret_names import exact_reason, name_reason, words
 from nacre.environment.secret_values import embedded_secrets, proxy_password, value_reason
 
@@ -139,10 +140,14 @@ def child_environment(
     profile: Profile = "default",
     rules: Rules = "all",
     noninteractive: bool = True,
+    quiet: bool = False,
     unset_defaults: Collection[str] = (),
     own_venv: str | None = None,
 ) -> FilteredEnvironment:
     """Build the environment of a child: the filtered base, the non-interactive settings, the variables of the call.
+
+    Args:
+        quiet: make well-known tools print less, where the base does not say otherwise.
 
     Raises:
         EnvironmentEntryError: a name or value of ``per_call_env`` cannot be passed on, or is nacre's own.
@@ -151,6 +156,9 @@ def child_environment(
     if noninteractive:
         defaults = noninteractive_defaults().items()
         filtered.kept.update((name, value) for name, value in defaults if name not in unset_defaults)
+    if quiet:
+        variables = quiet_variables().items()
+        filtered.kept.update((name, value) for name, value in variables if name not in {*base, *unset_defaults})
     if per_call_env:
         filtered.kept.update(with_call_environment({}, per_call_env))
     return filtered

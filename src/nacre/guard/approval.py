@@ -10,7 +10,8 @@ import asyncio
 import functools
 import os
 import time
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from nacre.errors import ConfigError, DeniedError
@@ -18,6 +19,7 @@ from nacre.guard.prefilter import needs_review
 from nacre.guard.verdict import Verdict
 from nacre.profile import Profile
 from nacre.regular_file import read_regular_text
+from nacre.request import By
 from nacre.settings import PolicySettings
 
 if TYPE_CHECKING:
@@ -59,12 +61,16 @@ async def approve(
     cwd: str,
     timeout: float | None,
     state: ShellState | None = None,
+    by: By = "model",
+    find: Callable[[], Approver | None] | None = None,
 ) -> float:
     """Return if the command may run. The result is the seconds spent waiting for an approval.
 
     Args:
         timeout: the call's own limit; the wait counts towards it.
         state: what the shell that runs the command has defined.
+        by: who has written the command; for a person a denial is a question.
+        find: called when a person has to be asked: what asks in the approver's place, if there is something.
 
     Raises:
         DeniedError: the command may not run.
@@ -76,10 +82,17 @@ async def approve(
     verdict = judge(command, policy_of(settings, profile), environment, cwd=cwd, state=state)
     if verdict.decision == "allow":
         return 0.0
-    if verdict.decision == "deny":
+    if verdict.decision == "deny" and by != "person":
+        raise DeniedError(verdict.message, rule=verdict.rule)
+    if find is not None and (found := find()) is not None:
+        approver = found
+    if approver is None and verdict.decision == "deny":
         raise DeniedError(verdict.message, rule=verdict.rule)
     if approver is None:
         raise DeniedError(verdict.refusal("it needs approval, and no person can be asked here"), rule=verdict.rule)
+    if verdict.decision == "deny":
+        # What a person is asked is no denial yet; its refusal begins as one.
+        verdict = replace(verdict, decision="ask", message=verdict.message.removeprefix(verdict.denial))
     began = time.monotonic()
     seconds = ANSWER_SECONDS if timeout is None else min(timeout, ANSWER_SECONDS)
     if (problem := await _ask(approver, command, verdict, seconds)) is not None:

@@ -41,6 +41,11 @@ def claim(job: Job) -> bool:
     return True
 
 
+def give_back(job: Job) -> None:
+    """Leave the delivery of a job's end, which this process had taken, to any nacre."""
+    job.files.call(os.unlink, os.path.join(job.directory, MARKER))
+
+
 def is_claimed(job: Job) -> bool:
     """True if a nacre has taken the delivery; raises StateDirectoryError."""
     return job.files.call(os.path.lexists, os.path.join(job.directory, MARKER))

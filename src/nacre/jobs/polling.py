@@ -17,6 +17,7 @@ from typing import Literal
 
 from nacre.errors import JobError
 from nacre.jobs.job import Job
+from nacre.jobs.job_terminal import has_terminal, state
 from nacre.jobs.liveness import RunnerLock
 from nacre.jobs.output_file import JobFile
 from nacre.jobs.table import JobTable
@@ -38,7 +39,7 @@ SEARCH_SECONDS = 2.0
 # The jobs that polls in this process wait for, by directory: their callers are not told of the end by a notice as well.
 _WAITED_FOR: Counter[str] = Counter()
 
-Reason = Literal["ended", "matched", "port", "file", "quiet", "wait"]
+Reason = Literal["ended", "matched", "port", "file", "quiet", "waiting", "wait"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +136,13 @@ class _Watched:
                 return True
         return not self.job.running
 
+    def waits(self) -> bool:
+        """Return whether it waits for input on its terminal."""
+        if not has_terminal(self.job):
+            return False
+        found = state(self.job)
+        return found is not None and found.waiting is not None
+
     def grown(self) -> bool:
         """Return whether the output has changed since the last look."""
         try:
@@ -198,6 +206,9 @@ class _Watch:
                 return happened
             if ended:
                 return "ended", ended[0]
+            waits = [one.job.id for one in self._watched if one.waits()]
+            if waits:
+                return "waiting", waits[0]
             left = self._end - time.monotonic()
             if left <= 0:
                 # A poll that does not wait takes the time for one look.

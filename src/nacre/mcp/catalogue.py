@@ -21,13 +21,19 @@ WITH_COMPANIONS = ("workspace",)
 # The role of a contract's shell tool, under any name.
 SHELL = "shell"
 
-_TITLES = {SHELL: "Run a shell command", "job": "Background jobs", "read": "Read kept output"}
+_TITLES = {
+    SHELL: "Run a shell command",
+    "job": "Background jobs",
+    "read": "Read kept output",
+    "changes": "Commit or discard a try",
+}
 
 # What the tools may do, in the terms of the protocol. A shell may do anything.
 _HINTS: dict[str, dict[str, bool]] = {
     SHELL: {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True},
     "job": {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": False},
     "read": {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False},
+    "changes": {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": True, "openWorldHint": False},
 }
 
 
@@ -55,6 +61,7 @@ _DETAILS: dict[str, dict[str, Any]] = {
         "async": _JOB_REF | {"description": "the background job that goes on"},
         "artifactId": {"type": "string", "description": "of the full output, for artifact://ID and the read tool"},
         "meta": {"type": "object", "description": "what was left out of the text, exactly"},
+        "try": {"type": "object", "description": "what the command would change, for the changes tool"},
     },
     "job": {
         "jobs": {"type": "array", "items": {"type": "object"}, "description": "how each job stands"},
@@ -66,6 +73,13 @@ _DETAILS: dict[str, dict[str, Any]] = {
         "offset": {"type": "integer"},
         "totalBytes": {"type": "integer"},
         "nextOffset": {"type": "integer", "description": "where to read on"},
+    },
+    "changes": {
+        "id": {"type": "string"},
+        "state": {"type": "string", "description": "running, open, committing, committed or discarded"},
+        "done": {"type": "integer", "description": "paths that were committed or discarded"},
+        "left": {"type": "integer", "description": "paths that are neither"},
+        "conflicts": {"type": "array", "items": {"type": "object"}, "description": "paths that were not committed"},
     },
 }
 

@@ -20,7 +20,6 @@ from nacre.request import Lifted, ShellRequest
 from nacre.settings import Settings
 
 SHORTEST_SECONDS, LONGEST_SECONDS = 1.0, 3600.0
-NO_TERMINAL = "pty was asked for, but there is no terminal here: the command runs with pipes"
 TOO_MUCH_WORK = (
     "the rules of policy.interceptor_file take too much work on this command and were left aside; use simpler patterns"
 )
@@ -56,12 +55,11 @@ def normalise(
         if better is not None:
             raise InterceptedError(better.message, tool=better.tool)
     lifted: Lifted | None = None
-    if settings.output.lift_head_tail and request.until is None and request.mode == "foreground":
+    lifts = settings.output.lift_head_tail and request.until is None and request.terminal is None
+    if lifts and request.mode == "foreground":
         unlifted = script
         script, lifted = _lift(script, request, can_lift=can_lift)
     timeout, requested, notices = _clamp(request.timeout, settings.execution.timeout_seconds)
-    if request.terminal:
-        notices.append(NO_TERMINAL if request.mode == "foreground" else f"{NO_TERMINAL}; its input stays open")
     prefix_words = f"{settings.shell.prefix} " if settings.shell.prefix else ""
     expanded = prefix_words + expand_command(script, router)
     if lifted is not None and lifted.side:

@@ -9,12 +9,17 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from nacre.command import Command
-from nacre.environment.filter import EnvironmentEntryError, child_environment, with_call_environment
+from nacre.environment.filter import (
+    EnvironmentEntryError,
+    FilteredEnvironment,
+    child_environment,
+    with_call_environment,
+)
 from nacre.errors import InvalidRequestError
 from nacre.output.redaction.redactor import Redactor
 from nacre.profile import Profile
 from nacre.request import ShellRequest
-from nacre.settings import EnvironmentSettings, Settings
+from nacre.settings import EnvironmentSettings, Settings, ShellSettings
 
 # A label recognises a job in a list; the record has the whole command.
 LABEL_CHARACTERS = 120
@@ -43,6 +48,8 @@ class Plan:
     """True if the guard has judged the command alone."""
     waited: float = 0.0
     """Seconds that the approval took."""
+    call: str | None = None
+    """The id of the call, where a person was asked about it; else it gets one when it begins."""
 
     def with_notice(self, notice: str) -> Plan:
         """The plan whose result carries one more notice."""
@@ -74,19 +81,23 @@ def plan(request: ShellRequest, profile: Profile, settings: Settings, *, cwd: st
     grace = settings.execution.grace_seconds
     filtered = is_filtered(profile, settings.environment)
     limit = profile.timeout if request.timeout is None else request.timeout
-    shared = _shared(environ, settings.environment) if filtered else _Shared(environ, _NOTHING_HIDDEN)
+    # `basic` has the caller's environment and /bin/bash, whatever the settings say.
+    shell = ShellSettings() if profile.environment == "inherited" else settings.shell
+    quiet = profile.quiets and settings.output.quiet_tools
+    shared = _shared(environ, settings.environment, shell, filtered=filtered, quiet=quiet)
     redactor = shared.redactor
-    return Plan(
+    planned = Plan(
         command=Command(
             script=script,
             cwd=directory,
-            env=_with_call(shared.env, request.env) if filtered else environ,
+            env=_with_call(shared.env, request.env),
             names_cwd=filtered,
             timeout=limit,
             grace=profile.grace if grace is None else grace,
             streams=profile.streams,
             stages=gives_stages(script),
             side=request.lifted is not None and request.lifted.side,
+            shell=shell.path,
         ),
         redactor=redactor,
         request=request,
@@ -97,6 +108,16 @@ def plan(request: ShellRequest, profile: Profile, settings: Settings, *, cwd: st
         logged_cwd=redactor.redact_text(directory),
         cwd=cwd,
     )
+    return planned if request.terminal is None else _on_terminal(planned, environ)
+
+
+def _on_terminal(planned: Plan, environ: Mapping[str, str]) -> Plan:
+    # Few commands have one.
+    from nacre.planning.terminal import terminal_environment
+
+    request, command = planned.request, planned.command
+    env = terminal_environment(command.env, environ, request.env, watched=request.watched)
+    return replace(planned, command=replace(command, env=env, streams="merged", terminal=request.terminal))
 
 
 # What shows a script its own commands, or ours after it.
@@ -150,29 +171,47 @@ def _with_call(env: Mapping[str, str], per_call: Mapping[str, str] | None) -> Ma
 
 # The last environment and what was made of it: most calls of a program have the same one, and the forms of a hidden
 # value take milliseconds to prepare.
-_last: tuple[Mapping[str, str], EnvironmentSettings, _Shared] | None = None
+_last: tuple[Mapping[str, str], EnvironmentSettings, ShellSettings, bool, _Shared] | None = None
 
 
-def _shared(environ: Mapping[str, str], settings: EnvironmentSettings) -> _Shared:
+def _shared(
+    environ: Mapping[str, str],
+    settings: EnvironmentSettings,
+    shell: ShellSettings,
+    *,
+    filtered: bool = True,
+    quiet: bool = False,
+) -> _Shared:
     global _last
-    if _last is not None and _last[0] == environ and _last[1] == settings:
-        return _last[2]
-    filtered = child_environment(
-        environ,
-        allow=settings.env_allow,
-        profile=settings.env_profile,
-        unset_defaults=settings.unset_defaults,
-        own_venv=_OWN_VENV,
-    )
-    redactor = Redactor(filtered.hidden) if filtered.hidden else _NOTHING_HIDDEN
-    made = _Shared(filtered.kept, redactor)
-    _last = (environ, settings, made)
+    if not filtered:
+        return _Shared(with_call_environment(environ, dict(shell.env)) if shell.env else environ, _NOTHING_HIDDEN)
+    if _last is not None and _last[:4] == (environ, settings, shell, quiet):
+        return _last[4]
+    child = shared_environment(environ, settings, shell, quiet=quiet)
+    redactor = Redactor(child.hidden) if child.hidden else _NOTHING_HIDDEN
+    made = _Shared(child.kept, redactor)
+    _last = (environ, settings, shell, quiet, made)
     return made
 
 
-def redactor_for(environ: Mapping[str, str], settings: EnvironmentSettings) -> Redactor:
+def shared_environment(
+    environ: Mapping[str, str], settings: EnvironmentSettings, shell: ShellSettings, *, quiet: bool = False
+) -> FilteredEnvironment:
+    """The filtered environment that the settings give to every command, and what was taken out of it."""
+    return child_environment(
+        environ,
+        per_call_env=dict(shell.env),
+        allow=settings.env_allow,
+        profile=settings.env_profile,
+        quiet=quiet,
+        unset_defaults=settings.unset_defaults,
+        own_venv=_OWN_VENV,
+    )
+
+
+def redactor_for(environ: Mapping[str, str], settings: Settings) -> Redactor:
     """Knows the values that a filtered environment leaves out, for texts that belong to no plan."""
-    return _shared(environ, settings).redactor
+    return _shared(environ, settings.environment, settings.shell).redactor
 
 
 _NOTHING_HIDDEN = Redactor.empty()

@@ -15,7 +15,7 @@ from nacre.contracts.fields import arguments_of
 from nacre.errors import InvalidRequestError, shown
 from nacre.json_lines.line_reader import MAX_LINE_BYTES, TooLong
 
-TYPES = ("bash", "abort_bash", "job", "read", "check")
+TYPES = ("bash", "abort_bash", "job", "read", "changes", "check")
 # Every update repeats the id.
 MAX_ID_CHARACTERS = 256
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from nacre.complaints import complain
+from nacre.contracts import COMPANIONS
 from nacre.contracts.contract import Reply
 from nacre.contracts.fields import arguments_of, command_of
 from nacre.contracts.workspace import Workspace
@@ -75,7 +76,7 @@ async def serve(incoming: int, outgoing: int, *, tools: Collection[str] = ()) ->
 class _Server:
     def __init__(self, incoming: int, outgoing: int, tools: Collection[str]) -> None:
         self._tools = SessionTools(tools)
-        self._companions = {name: Tool(name) for name in ("job", "read")}
+        self._companions = {name: Tool(name) for name in COMPANIONS}
         self._connection = Connection(incoming, outgoing, take=self._take, name="nacre rpc")
         self._calls: set[_Call] = set()
         self._turns = asyncio.Semaphore(MOST_RUNNING)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from nacre.errors import InvalidRequestError, shown
+from nacre.request import By
 from nacre.tool import Tool
 
 MAX_NAME_CHARACTERS = 256
 # A tool is cheap to make again, and does not hold the state of its session.
 MOST_TOOLS = 64
-
-By = Literal["model", "person"]
 
 
 class SessionTools:
@@ -25,7 +24,7 @@ class SessionTools:
         self.own = Tool("workspace", tools=tools)
         """The connection's own shell, for a model. It has no name, because names are shared between connections."""
         # The interceptor does not apply to a person's command, so that tool gets no names of tools.
-        self._own_by: dict[By, Tool] = {"model": self.own, "person": self.own.sharing()}
+        self._own_by: dict[By, Tool] = {"model": self.own, "person": self.own.sharing(by="person")}
         # This reads the settings, so that an error in them shows at once, not in each answer.
         settings = self.own.engine.settings
         self._fresh_settings = replace(settings, sessions=replace(settings.sessions, persist=False))
@@ -34,8 +33,8 @@ class SessionTools:
     def _make(self, by: By, session: str | None) -> Tool:
         tools = self._tools if by == "model" else ()
         if session is None:
-            return Tool("workspace", tools=tools, settings=self._fresh_settings)
-        return Tool("workspace", tools=tools, session=session)
+            return Tool("workspace", tools=tools, settings=self._fresh_settings, by=by)
+        return Tool("workspace", tools=tools, session=session, by=by)
 
     def take(self, fields: dict[str, Any]) -> tuple[Tool, bool]:
         """Return the tool that a request means, and whether its shell is shared; removes `by` and `session`.

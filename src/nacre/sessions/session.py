@@ -196,6 +196,20 @@ class ShellSession:
         state.notices.clear()
         return SessionBackend(self, Turn(self._shell, bash, command, spec), command.timeout, notice)
 
+    async def catch_up(self, command: Command, *, label: Callable[[], str]) -> None:
+        """Wait until no command runs here and the state that the last one left is known.
+
+        Raises:
+            SessionBusyError: the command's time was over before.
+            NacreError: no shell could be started.
+        """
+        deadline = None if command.timeout is None else asyncio.get_running_loop().time() + command.timeout
+        await self._queue.take(label, command.timeout)
+        try:
+            await self._shell.ready(command, deadline)
+        finally:
+            self.pass_on()
+
     def pass_on(self) -> None:
         """Let the next command have its turn."""
         self.used_at = time.monotonic()
@@ -203,6 +217,16 @@ class ShellSession:
         if self._closing and not self._queue.busy:
             self._closing = False
             self._shell.close()
+
+    async def settle(self) -> None:
+        """Take the state that the last command has left, unless another runs now."""
+        if self._queue.busy:
+            return
+        await self._queue.take(lambda: "", None)
+        try:
+            await self._shell.settle()
+        finally:
+            self.pass_on()
 
     def state_for(self, env: Mapping[str, str] | None) -> Checkpoint | None:
         """What the shell is known to define for a command with these variables of its own."""

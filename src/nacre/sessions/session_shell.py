@@ -87,6 +87,11 @@ class SessionShell:
             self._discard(bash)
         return await self._start(command, deadline)
 
+    async def settle(self) -> None:
+        """Take the state that the shell is writing, if it is."""
+        if self.bash is not None and self._dumping:
+            await self._finish_dump(self.bash, None)
+
     async def _finish_dump(self, bash: BashProcess, deadline: float | None) -> None:
         """Wait for the state that the shell is writing; a shell that takes too long is ended."""
         try:

@@ -295,6 +295,7 @@ def test_the_schema_has_no_top_level_choice_and_names_every_field(tool: Tool) ->
             "grep",
             "offset",
             "limit",
+            "screen",
             "write",
             "text",
         )

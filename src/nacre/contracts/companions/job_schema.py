@@ -21,7 +21,8 @@ running. Exactly one of list, poll, cancel, read, write per call.
   One poll with a long wait replaces many short ones. A finished job's result is in the answer, and not delivered again.
 - {"read": "bg_1"}: the newest output, of a running job too; or `lines` "100:150", the last lines with `tail`, lines
   that match with `grep`, or from byte `offset` on.
-- {"write": "bg_1", "text": "yes\\n"}: to the stdin of a job that was started with pty: true.
+- {"write": "bg_1", "text": "yes\\n"}: types into the terminal of a job that was started with pty: true; a poll returns
+  early when such a job waits for input. {"read": "bg_1", "screen": true}: what its terminal shows.
 - {"cancel": ["bg_1"]}: ends the job and everything it started."""
 
 
@@ -53,7 +54,8 @@ def schema(context: SchemaContext) -> dict[str, Any]:
             "cancel": ids | {"description": "ids to end"},
             "read": text_property("id whose output to read"),
             **reading,
-            "write": text_property("id whose stdin to write to"),
+            "screen": {"type": "boolean", "description": "with read: true gives the text on the job's terminal"},
+            "write": text_property("id whose terminal to type into"),
             "text": text_property("with write: the text, with its newline"),
         },
     )

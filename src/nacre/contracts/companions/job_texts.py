@@ -7,8 +7,10 @@ from typing import Any, Literal
 
 from nacre.artifacts.excerpt import read_tail
 from nacre.contracts.contract import Reply
+from nacre.contracts.waiting_texts import how_to_answer, how_to_see
 from nacre.errors import JobError
 from nacre.jobs.job import Job, Listing
+from nacre.jobs.job_terminal import state
 from nacre.jobs.notices import INLINE_CHARACTERS, output_of
 from nacre.jobs.output_file import JobFile
 from nacre.jobs.ownership import others_line
@@ -16,6 +18,10 @@ from nacre.jobs.polling import Poll
 from nacre.jobs.status import details_of, headline, standing
 from nacre.output.decode import fit_head
 from nacre.until import Until
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nacre.jobs.terminal_view import TerminalView
 
 LIMIT_BYTES = 50 * 1024
 # The list has all running jobs and this many ended ones; older ones stay on disk and are found by id.
@@ -65,9 +71,19 @@ def polled(found: Poll, until: Until | None, *, wait: float, notices: Sequence[s
     if running:
         lines += [] if alone else ["", f"## Still running ({len(running)})"]
         for job in running:
-            lines += [headline(job) if alone else f"- {headline(job)}", *_newest(job, min(share, TAIL_BYTES))]
-            details.append(details_of(job))
+            terminal = state(job)
+            waiting = None if terminal is None else terminal.waiting
+            lines += [headline(job) if alone else f"- {headline(job)}"]
+            if terminal is None or not terminal.full_screen:
+                lines += _newest(job, min(share, TAIL_BYTES))
+            if terminal is not None and terminal.interactive:
+                lines.append(how_to_see(job.id))
+            lines += [] if waiting is None else [how_to_answer(job.id, waiting)]
+            details.append(details_of(job) | ({} if waiting is None else {"waitingFor": waiting.details()}))
     more: dict[str, Any] = {"reason": found.reason, "jobs": details}
+    asked = [one["waitingFor"] for one in details if one["id"] == found.by and "waitingFor" in one]
+    if asked:
+        more["waitingFor"] = asked[0]
     if found.by is not None:
         more["by"] = found.by
     if found.line is not None:
@@ -107,6 +123,28 @@ def with_job(job: Job, reply: Reply) -> Reply:
     )
 
 
+def screen(view: TerminalView) -> Reply:
+    """Answer with what a terminal shows."""
+    rows, cursor, job = view.screen.text(), view.screen.cursor, view.job
+    while rows and not rows[-1]:
+        rows.pop()
+    where = f"cursor at row {cursor.row + 1}, column {cursor.column + 1}"
+    lines = [*_fenced("\n".join(rows)), f"[{view.screen.columns}x{view.screen.rows}, {where}; {standing(job)}]"]
+    details: dict[str, Any] = {
+        "id": job.id,
+        "screen": rows,
+        "columns": view.screen.columns,
+        "rows": view.screen.rows,
+        "cursor": {"column": cursor.column, "row": cursor.row},
+        "alternate": view.screen.modes.alternate,
+        "jobs": [details_of(job)],
+    }
+    if view.waiting is not None:
+        lines.append(how_to_answer(job.id, view.waiting))
+        details["waitingFor"] = view.waiting.details()
+    return Reply(text=_bounded("\n".join(lines)), is_error=False, details=details)
+
+
 def _why(found: Poll, until: Until | None, *, wait: float) -> str | None:
     """Return why the poll has returned; None where the state of the jobs says it."""
     match found.reason:
@@ -119,6 +157,8 @@ def _why(found: Poll, until: Until | None, *, wait: float) -> str | None:
             waited = f"within {wait:g} s" if wait else "yet"
             more = f", nor was it true that {until}" if until is not None else ""
             return f"None has ended {waited}{more}."
+        case "waiting":
+            return None
         case "port":
             return f"It happened: {until}."
         case _:

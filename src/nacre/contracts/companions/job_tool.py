@@ -18,6 +18,8 @@ from nacre.contracts.fields import arguments_of, flag_of, number_of
 from nacre.errors import InvalidRequestError, JobError, UnknownJobError, shown
 from nacre.jobs.job import Job
 from nacre.jobs.job_input import write_to
+from nacre.jobs.job_terminal import has_terminal
+from nacre.jobs.job_terminal import write as type_into
 from nacre.jobs.notices import claim
 from nacre.jobs.output_file import JobFile
 from nacre.jobs.ownership import own_jobs
@@ -40,7 +42,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "list": ("all",),
     "poll": ("until", "wait"),
     "cancel": (),
-    "read": FIELDS,
+    "read": (*FIELDS, "screen"),
     "write": ("text",),
 }
 
@@ -182,6 +184,8 @@ async def _ended(engine: Engine, ids: list[str]) -> list[Job]:
 
 async def _read(engine: Engine, fields: Mapping[str, Any]) -> Reply:
     job = engine.jobs.get(_id_of(fields, "read"))
+    if flag_of(fields, "screen"):
+        return _screen(engine, job, fields)
     selector = decode_selector(fields, engine.settings.output.inline_bytes)
     with JobFile.open(job) as file:
         reply = await read(
@@ -192,6 +196,21 @@ async def _read(engine: Engine, fields: Mapping[str, Any]) -> Reply:
             notices=file.notices,
         )
     return job_texts.with_job(job, reply)
+
+
+def _screen(engine: Engine, job: Job, fields: Mapping[str, Any]) -> Reply:
+    """Answer with the text of the job's terminal as a person sees it."""
+    for name in FIELDS:
+        if name in fields:
+            raise InvalidRequestError(
+                f"field '{name}' selects from the output, not from a screen; leave it out", field=name
+            )
+    # Few calls ask for one.
+    from nacre.jobs.terminal_view import TerminalView
+
+    view = TerminalView(job, table=engine.jobs)
+    view.update()
+    return job_texts.screen(view)
 
 
 def _write(engine: Engine, fields: Mapping[str, Any]) -> Reply:
@@ -205,7 +224,11 @@ def _write(engine: Engine, fields: Mapping[str, Any]) -> Reply:
         raise InvalidRequestError(
             f"field 'text' has {len(data)} bytes; write at most {LONGEST_TEXT_BYTES} at once", field="text"
         )
-    write_to(job, data)
+    if has_terminal(job):
+        # Enter is a carriage return on a terminal.
+        type_into(job, data.replace(b"\r\n", b"\r").replace(b"\n", b"\r"))
+    else:
+        write_to(job, data)
     return Reply(
         text=f"Wrote {counted(len(data), 'byte')} to {job.id}.",
         is_error=False,

@@ -7,6 +7,7 @@
     reason = "This deletes something on a server."
     match = ["curl -X DELETE https://example.com/1"]
     not_match = ["curl https://example.com"]
+    exact = false                       # true: these words and no other
 
 A rule that loads has been checked against its examples; a file that does not load is an error that names
 the file and the line, never an empty policy. The strictest decision wins; a later rule with more words may turn an
@@ -25,7 +26,7 @@ from nacre.guard.rules.command_words import covers
 from nacre.guard.verdict import STRICTNESS
 from nacre.settings import Decision
 
-_KEYS: Final = frozenset(("name", "decision", "words", "reason", "match", "not_match"))
+_KEYS: Final = frozenset(("name", "decision", "words", "exact", "reason", "match", "not_match"))
 
 
 class RuleFileError(Exception):
@@ -47,10 +48,12 @@ class Rule:
     words: tuple[frozenset[str], ...]
     """Leading words of the command; each a set of alternatives."""
     reason: str = ""
+    exact: bool = False
+    """Whether the command has these words and no other."""
 
     def covers(self, argv: tuple[str, ...]) -> bool:
         """True if the command begins with the rule's words; options between them may be skipped over."""
-        return covers(self.words, argv)
+        return (not self.exact or len(argv) == len(self.words)) and covers(self.words, argv)
 
 
 def load_rules(text: str, file: str) -> tuple[Rule, ...]:
@@ -104,7 +107,11 @@ def _checked(table: dict[str, object], source: _Source, line: int) -> Rule:
         problem = f"decision must be one of {', '.join(STRICTNESS)}, not {decision!r}"
         raise source.error(source.line_of("decision", line), problem)
     words = _words(table.get("words"), source, source.line_of("words", line))
-    rule = Rule(str(table.get("name") or f"rule at line {line}"), decision, words, str(table.get("reason", "")))
+    exact = table.get("exact", False)
+    if not isinstance(exact, bool):
+        raise source.error(source.line_of("exact", line), f"exact must be true or false, not {exact!r}")
+    name = str(table.get("name") or f"rule at line {line}")
+    rule = Rule(name, decision, words, str(table.get("reason", "")), exact)
     for key, wanted in (("match", True), ("not_match", False)):
         at = source.line_of(key, line) if key in table else line
         examples = table.get(key)

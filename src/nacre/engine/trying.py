@@ -1,0 +1,199 @@
+"""A command on an overlay of its workspace: runs like every other, and its result lists what it changed there.
+
+Everything outside the workspace is read-only meanwhile, so the guard lets pass what would remove files: nothing is
+removed before it is committed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nacre.backends.contained import ContainedBackend
+from nacre.daemon_thread import on_thread
+from nacre.engine.background import with_state
+from nacre.engine.capture import NO_OBSERVERS, Observers
+from nacre.engine.execute import execute
+from nacre.engine.planner import LEAST_SECONDS, directory_of
+from nacre.engine.run import until_done
+from nacre.errors import NacreError, StartError, WorkingDirectoryError
+from nacre.jobs.ownership import project_of
+from nacre.planning.plan import Plan
+from nacre.profile import Background, Profile
+from nacre.request import ShellRequest
+from nacre.result import ShellResult, Tried
+from nacre.tries.report import counts_of, is_shortened, lines_of, shown_lines, summary_of
+from nacre.tries.try_store import TryEntry, TryError, TryStore
+from nacre.warden import overlay_entry
+
+if TYPE_CHECKING:
+    from nacre.engine.engine import Engine
+    from nacre.engine.wait import WaitPolicy
+    from nacre.sessions.session import ShellSession
+    from nacre.tries.overlay_changes import PathChange
+
+# How long the overlay may take to be mounted.
+MOUNT_SECONDS = 10.0
+# How long the look at what was changed may take.
+LOOK_SECONDS = 60.0
+
+OWN_SHELL = "a try has a shell of its own: directory and variables of the session stay as they were"
+
+
+async def run_try(
+    engine: Engine,
+    request: ShellRequest,
+    profile: Profile,
+    *,
+    cwd: str,
+    session: ShellSession | None = None,
+    policy: WaitPolicy | None = None,
+    observers: Observers = NO_OBSERVERS,
+) -> ShellResult | Background:
+    """Run a command on an overlay of the project that its directory is in.
+
+    Raises:
+        StartError: no overlay can be mounted here; nothing was run.
+        DeniedError: it may not run.
+    """
+    planned = engine.planner.plan(request, profile, cwd=cwd)
+    if session is not None:
+        planned = await _after_others(engine, planned, profile, session)
+    state = session.restoring(planned.shared_env) if session is not None else ""
+    known = session.state_for(request.env) if session is not None else None
+    lenient = replace(profile, rules=(*profile.rules, ("no_dangerous_rm", "allow")))
+    planned = replace(await engine.planner.review(planned, lenient, known), reviewed=True)
+    backend = engine.backend_for(profile)
+    if not isinstance(backend, ContainedBackend):
+        raise _failed(engine, planned, profile, "it needs nacre's warden on this machine")
+    root = os.path.realpath(await project_of(directory_of(planned, None)))
+    entry = await _mounted(engine, planned, profile, root)
+    command = replace(planned.command, entry=_words(entry, planned.command.cwd))
+    planned = with_state(replace(planned, command=command), state)
+    try:
+        result = await execute(engine, planned, profile, policy=policy, observers=observers, backend=backend)
+    except BaseException:
+        removing = asyncio.ensure_future(on_thread(entry.remove, LOOK_SECONDS))
+        await until_done(removing)
+        removing.exception()
+        raise
+    if session is not None:
+        result = replace(result, notices=(*result.notices, OWN_SHELL))
+    if isinstance(result, Background):
+        entry.write(jobId=result.job_id)
+        notice = f'{entry.id}: it changes nothing yet; after its end changes {{"id": "{entry.id}"}} lists what it would'
+        return replace(result, notices=(*result.notices, notice))
+    if refusal := entry.refusal:
+        entry.remove()
+        raise _failed(engine, planned, profile, refusal)
+    return await _told(engine, planned, profile, entry, result)
+
+
+async def _after_others(engine: Engine, planned: Plan, profile: Profile, session: ShellSession) -> Plan:
+    """Wait for the session's earlier commands, whose state the try begins with; that counts towards its timeout."""
+    began = time.monotonic()
+    try:
+        await session.catch_up(replace(planned.command, env=planned.shared_env), label=lambda: planned.label)
+    except (NacreError, asyncio.CancelledError) as error:
+        engine.log.add_failure(profile, planned, error)
+        raise
+    waited, limit, request = time.monotonic() - began, planned.command.timeout, planned.request
+    command = planned.command if request.cwd is not None else replace(planned.command, cwd=session.cwd)
+    if limit is not None:
+        command = replace(command, timeout=max(limit - waited, LEAST_SECONDS))
+    return replace(planned, command=command, cwd=session.cwd, waited=planned.waited + waited)
+
+
+def _words(entry: TryEntry, cwd: str) -> tuple[str, ...]:
+    return (sys.executable, "-I", "-S", overlay_entry.__file__, entry.root, entry.directory, cwd)
+
+
+def _failed(engine: Engine, planned: Plan, profile: Profile, reason: str) -> StartError:
+    """Log that nothing was run, and return the error that says why."""
+    error = StartError(f"nothing was run: no overlay can be mounted here: {reason}")
+    engine.log.add_refusal(profile.contract, planned.logged_command, planned.logged_cwd, error)
+    return error
+
+
+async def _mounted(engine: Engine, planned: Plan, profile: Profile, root: str) -> TryEntry:
+    """Make a try whose overlay was mounted once, to see that it can be."""
+    store = TryStore(engine.state_dir)
+
+    def prepare() -> TryEntry | str:
+        cwd = planned.command.cwd
+        if not os.path.isdir(cwd):
+            raise WorkingDirectoryError(cwd, "is not a directory" if os.path.exists(cwd) else "does not exist")
+        if f"{os.path.realpath(store.root)}/".startswith(f"{root.rstrip('/')}/"):
+            return f"the state directory {store.root} is inside {root}"
+        store.prune(max_age_seconds=engine.settings.undo.undo_days * 86400)
+        entry = store.new(root=root, command=planned.logged_command, cwd=cwd, contract=profile.contract)
+        try:
+            done = subprocess.run(
+                [*_words(entry, cwd), "/bin/sh", "sh", "-c", ":"],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=MOUNT_SECONDS,
+                check=False,
+                env=dict(planned.command.env),
+            )
+            reason = entry.refusal or done.stderr.decode("utf-8", "replace").strip() if done.returncode else ""
+        except (OSError, subprocess.TimeoutExpired) as error:
+            reason = str(error)
+        if reason:
+            entry.remove()
+            return reason
+        return entry
+
+    try:
+        entry = await on_thread(prepare, 2 * MOUNT_SECONDS)
+    except TimeoutError:
+        entry = "its file system does not answer"
+    except NacreError as error:
+        engine.log.add_refusal(profile.contract, planned.logged_command, planned.logged_cwd, error)
+        raise
+    if isinstance(entry, str):
+        raise _failed(engine, planned, profile, entry)
+    return entry
+
+
+async def _told(engine: Engine, planned: Plan, profile: Profile, entry: TryEntry, result: ShellResult) -> ShellResult:
+    """Return the result with what the command changed."""
+    try:
+        changes = await on_thread(entry.changes, LOOK_SECONDS)
+    except (TryError, TimeoutError) as error:
+        reason = str(error) or "it takes longer than a minute to look"
+        notice = f"{entry.id}: what it changes cannot be listed yet: {reason}"
+        return replace(result, notices=(*result.notices, notice))
+    if not changes:
+        entry.remove()
+        return replace(result, notices=(*result.notices, "the try has changed nothing in the workspace"))
+    counts = counts_of(changes)
+    artifact = _keep_list(engine, changes) if is_shortened(changes) else None
+    whole = None if artifact is None else f"artifact://{artifact}"
+    head = f"{entry.id}: nothing in the workspace is changed yet. The command would change ({summary_of(changes)}):"
+    foot = f"`nacre try commit {entry.id} [PATH…]` keeps it, `nacre try discard {entry.id} [PATH…]` drops it"
+    if profile.normalises:
+        foot = (
+            f'To keep it: changes {{"id": "{entry.id}", "commit": true}}; to drop it: "discard": true; a list of paths '
+            "in place of true: only those"
+        )
+    text = planned.redactor.redact_text("\n".join([head, *shown_lines(changes, whole), foot]))
+    tried = Tried(id=entry.id, **counts, artifact_id=artifact)
+    return replace(result, tried=tried, notices=(*result.notices, text))
+
+
+def _keep_list(engine: Engine, changes: list[PathChange]) -> int | None:
+    """Keep the whole list as an artifact."""
+    try:
+        writer = engine.artifacts.create("changes")
+    except NacreError:
+        # `nacre try show` has the list too.
+        return None
+    writer.write("\n".join([*lines_of(changes), ""]).encode("utf-8", "surrogateescape"))
+    kept = writer.close()
+    return None if kept is None else kept.id

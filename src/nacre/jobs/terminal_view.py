@@ -1,0 +1,120 @@
+"""A job's terminal as a viewer sees it: the screen, kept up with the job's output, and what the viewer types.
+
+The job's file is the source: every viewer in any process shows the same. Work per update is bounded, and a viewer that
+is behind goes on with the newest output.
+"""
+
+from __future__ import annotations
+
+import os
+
+from nacre.errors import JobError, UnknownJobError
+from nacre.jobs import job_terminal
+from nacre.jobs.job import Job
+from nacre.jobs.output_file import JobFile
+from nacre.jobs.table import JobTable
+from nacre.profile import Waiting
+from nacre.screen import VirtualScreen, encode_key, encode_mouse, encode_paste, open_screen
+from nacre.screen.keys import MouseAction
+
+# What is shown of a longer output: its beginning, which has the modes of a full-screen program, and its newest part.
+HEAD_BYTES = 32 * 1024
+# Of one update; more behind is passed over. pyte takes up to 3 s for a megabyte, the other a hundredth of that.
+UPDATE_BYTES = {"ghostty": 1024 * 1024, "pyte": 24 * 1024}
+# Ends a string that the passed-over bytes began, and an unfinished sequence.
+_RESYNC = b"\x18\x1b\\"
+
+
+class TerminalView:
+    """One viewer's screen of one job."""
+
+    def __init__(self, job: Job, *, table: JobTable | None = None) -> None:
+        """Show the job's output so far.
+
+        Args:
+            table: where the job is looked up again, to find its end.
+
+        Raises:
+            JobError: the job has no terminal.
+            ScreenUnavailableError: no emulator is installed.
+        """
+        if not job_terminal.has_terminal(job):
+            raise JobError(f"{job.id} has no terminal, so it has no screen; read its output")
+        self.job = job
+        self._table = JobTable(str(job.directory.parent.parent)) if table is None else table
+        self._state = job_terminal.state(job)
+        size = job_terminal.DEFAULT_SIZE if self._state is None else self._state.size
+        self.screen: VirtualScreen = open_screen(size.columns, size.rows)
+        self._offset = 0
+
+    def update(self) -> bool:
+        """Take what is new, a bounded amount of it; True if there was anything."""
+        self._look()
+        state = self._state
+        if state is not None and state.size != (self.screen.columns, self.screen.rows):
+            self.screen.resize(*state.size)
+        most = UPDATE_BYTES[self.screen.emulator]
+        if self._size() <= self._offset:
+            return False
+        with JobFile.open(self.job) as file:
+            if self._offset < HEAD_BYTES:
+                piece = file.read(self._offset, min(HEAD_BYTES - self._offset, most))
+                self._offset = piece.end
+                self.screen.feed(piece.data)
+                most -= len(piece.data)
+            start = max(self._offset, file.end - most)
+            piece = file.read(start, most)
+            if piece.offset > self._offset:
+                self.screen.feed(_RESYNC)
+            self._offset = max(piece.end, start)
+            self.screen.feed(piece.data)
+        return True
+
+    def _size(self) -> int:
+        try:
+            found: int = self.job.files.call(os.path.getsize, self.job.output_file)
+        except OSError:
+            return 0
+        return found
+
+    def _look(self) -> None:
+        if self.job.running:
+            self._state = job_terminal.state(self.job)
+            if self._state is None:
+                try:
+                    self.job = self._table.get(self.job.id)
+                except UnknownJobError:
+                    return  # removed: its output so far stays on the screen
+
+    @property
+    def ended(self) -> bool:
+        return not self.job.running
+
+    @property
+    def waiting(self) -> Waiting | None:
+        """What it asks for, as of the last update."""
+        return None if self._state is None else self._state.waiting
+
+    @property
+    def interactive(self) -> bool:
+        return self._state is not None and self._state.interactive
+
+    # Input; each raises JobError where the job has ended or does not read.
+
+    def write(self, data: bytes) -> None:
+        if data:
+            job_terminal.write(self.job, data)
+
+    def press(self, key: str) -> None:
+        """Press a key by its name, as `nacre.screen.encode_key` has it."""
+        self.write(encode_key(key, self.screen.modes))
+
+    def paste(self, text: str) -> None:
+        self.write(encode_paste(text, self.screen.modes))
+
+    def mouse(self, action: MouseAction, button: int, column: int, row: int) -> None:
+        self.write(encode_mouse(action, button, column, row, self.screen.modes))
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Resize the terminal of the job, and so the screens of all its viewers."""
+        job_terminal.resize(self.job, columns, rows)
