@@ -54,3 +54,24 @@ def test_what_nacre_sets_is_listed_and_can_be_left_unset(
     assert "AGENT" in child["set"]
     assert cli.main(["env"]) == 0
     assert "environment.unset_defaults leaves them as they are):\n  AGENT\n" in capsys.readouterr().out
+
+
+def test_it_shows_what_the_settings_give_to_every_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {"SHELL_ENV": "STAGE=test,CI=false", "ENV_ALLOW": "GH_TOKEN", "ENV_PROFILE": "strict"}.items():
+        monkeypatch.setenv(f"NACRE_{name}", value)
+    monkeypatch.setenv("GH_TOKEN", TOKEN)
+    monkeypatch.setenv("SOMETHING_ELSE", "1")
+    assert cli.main(["env", "--json"]) == 0
+    child = json.loads(capsys.readouterr().out)
+    assert {name: child["kept"].get(name) for name in ("STAGE", "CI", "GH_TOKEN", "SOMETHING_ELSE")} == {
+        "STAGE": "test", "CI": "false", "GH_TOKEN": TOKEN, "SOMETHING_ELSE": None,
+    }  # fmt: skip
+    assert (child["profile"], child["shellEnv"], "CI" in child["set"]) == ("strict", ["CI", "STAGE"], False)
+    assert cli.main(["env"]) == 0
+    assert "and your setting shell.env (2):\n  CI\n  STAGE\n" in capsys.readouterr().out
+    monkeypatch.setenv("NACRE_ENV_FILTER", "off")
+    assert cli.main(["env", "--json"]) == 0
+    child = json.loads(capsys.readouterr().out)
+    assert (child["kept"]["SOMETHING_ELSE"], child["set"], child["stripped"]) == ("1", [], [])

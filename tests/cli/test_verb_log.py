@@ -31,6 +31,7 @@ def test_json_is_one_object_a_line_with_the_facts_of_each_call(nacre: Nacre, tmp
     for entry in entries:
         assert entry.pop("time") > 0
         assert entry.pop("durationMs") >= 0
+    assert len({entry.pop("call") for entry in entries}) == 2
     assert (done.code, done.err) == (0, "")
     assert entries == [
         {

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 
+from nacre import feed
 from nacre.errors import DeniedError, NacreError, RequestError
 from nacre.warden.privacy import become_unreadable
 
@@ -16,7 +17,7 @@ USAGE, OUR_FAILURE, DENIED = 2, 125, 126
 INTERRUPTED, BROKEN_PIPE = 128 + 2, 128 + 13
 
 # The verbs that run commands.
-STARTS_COMMANDS = ("run", "call", "rpc", "mcp")
+STARTS_COMMANDS = ("run", "try", "call", "rpc", "mcp")
 
 
 def usage_code(verb: str) -> int:
@@ -30,6 +31,7 @@ def dispatch(verb: str, arguments: list[str]) -> int:
     def work() -> int:
         if verb in STARTS_COMMANDS and not {"-h", "--help"} & set(arguments):
             _start_warden()
+            feed.surface = verb if verb in ("mcp", "rpc") else "cli"
         become_unreadable()
         module = importlib.import_module(f"nacre.cli.verb_{verb}")
         namespace = module.plain(arguments) if verb == "run" else None

@@ -58,12 +58,21 @@ def _python() -> Finding:
 
 
 def _shell() -> Finding:
-    if not os.access(SHELL, os.X_OK):
+    try:
+        shell = config.load(os.environ, cwd=config.working_directory()).settings.shell.path
+    except ConfigError:
+        # The next finding reports the error.
+        shell = SHELL
+    if not os.access(shell, os.X_OK):
         return Finding(
-            "bash", ok=False, says=f"{SHELL} is missing", advice="install bash; on Debian: apt-get install bash"
+            "bash", ok=False, says=f"{shell} is missing", advice="install bash; on Debian: apt-get install bash"
         )
-    version = subprocess.run([SHELL, "-c", "echo $BASH_VERSION"], capture_output=True, text=True, check=False)
-    return Finding("bash", ok=True, says=f"{SHELL} {version.stdout.strip()}")
+    version = subprocess.run(
+        [shell, "-c", "echo $BASH_VERSION"], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
+    ).stdout.strip()
+    if not version:
+        return Finding("bash", ok=False, says=f"{shell} is no bash", advice="correct the setting shell.path")
+    return Finding("bash", ok=True, says=f"{shell} {version}")
 
 
 def _settings() -> Finding:

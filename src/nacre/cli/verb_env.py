@@ -10,12 +10,15 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from nacre import config
-from nacre.environment.filter import Profile, child_environment, judge
+from nacre.environment.filter import FilteredEnvironment, Profile, judge, with_call_environment
 from nacre.environment.noninteractive import noninteractive_defaults
+from nacre.environment.quiet_tools import quiet_variables
 from nacre.output.redaction.redactor import Redactor
+from nacre.planning.plan import shared_environment
 
 Answer = Mapping[str, str | bool | None]
 
@@ -27,27 +30,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--jsonl", action="store_true", help='judge {"name", "value"} lines from standard input, one answer a line'
     )
     parser.add_argument(
-        "--profile", choices=("default", "strict"), default="default", help="strict keeps core variables only"
+        "--profile", choices=("default", "strict"), help="strict keeps core variables only; else as your settings say"
     )
 
 
 def main(namespace: argparse.Namespace) -> int:
     if namespace.jsonl:
         for line in sys.stdin.buffer:
-            print(json.dumps(answer(line, namespace.profile)), flush=True)
+            print(json.dumps(answer(line, namespace.profile or "default")), flush=True)
         return 0
-    own_venv = sys.prefix if sys.prefix != sys.base_prefix else None
-    left = config.load(os.environ, cwd=config.working_directory()).settings.environment.unset_defaults
-    child = child_environment(os.environ, profile=namespace.profile, unset_defaults=left, own_venv=own_venv)
-    given = sorted(name for name in noninteractive_defaults() if name not in left)
+    settings = config.load(os.environ, cwd=config.working_directory()).settings
+    chosen = settings.environment
+    if namespace.profile is not None:
+        chosen = replace(chosen, env_profile=namespace.profile)
+    if chosen.env_filter == "off":
+        child = FilteredEnvironment(with_call_environment(os.environ, dict(settings.shell.env)), (), {})
+        given, quiet = [], {}
+    else:
+        child = shared_environment(os.environ, chosen, settings.shell)
+        given = sorted(name for name in noninteractive_defaults() if name not in chosen.unset_defaults)
+        unwanted = {*os.environ, *chosen.unset_defaults, *dict(settings.shell.env)}
+        quiet = {} if not settings.output.quiet_tools else _without(quiet_variables(), unwanted)
+    own = dict(settings.shell.env)
+    given = [name for name in given if name not in own]
     redactor = Redactor(child.hidden)
     kept = {name: redactor.redact_text(value) for name, value in sorted(child.kept.items())}
     stripped = sorted(child.stripped, key=lambda variable: variable.name)
     if namespace.json:
         reasons = [{"name": each.name, "rule": each.rule, "reason": each.reason} for each in stripped]
-        print(json.dumps({"profile": namespace.profile, "kept": kept, "set": given, "stripped": reasons}))
+        found = {"profile": chosen.env_profile, "kept": kept, "set": given, "quiet": quiet, "shellEnv": sorted(own)}
+        print(json.dumps(found | {"stripped": reasons}))
         return 0
-    for line in report(kept, given, {each.name: f"{each.rule}: {each.reason}" for each in stripped}):
+    reasons_by_name = {each.name: f"{each.rule}: {each.reason}" for each in stripped}
+    for line in report(kept, given, quiet, sorted(own), reasons_by_name):
         print(line)
     return 0
 
@@ -76,11 +91,27 @@ def unchecked(reason: str) -> Answer:
     return {"name": None, "strip": True, "rule": "unchecked", "reason": reason, "redact_output": True}
 
 
-def report(kept: Mapping[str, str], given: Sequence[str], stripped: Mapping[str, str]) -> Iterator[str]:
+def _without(variables: Mapping[str, str], unwanted: Collection[str]) -> dict[str, str]:
+    return {name: value for name, value in sorted(variables.items()) if name not in unwanted}
+
+
+def report(
+    kept: Mapping[str, str],
+    given: Sequence[str],
+    quiet: Mapping[str, str],
+    own: Sequence[str],
+    stripped: Mapping[str, str],
+) -> Iterator[str]:
     yield f"kept ({len(kept)}):"
     yield from (f"  {name}={json.dumps(value)[1:-1]}" for name, value in kept.items())
     yield f"of these nacre sets ({len(given)}; environment.unset_defaults leaves them as they are):"
     yield from (f"  {name}" for name in given)
+    if quiet:
+        yield f"in workspace and vendor calls nacre also sets ({len(quiet)}; output.quiet_tools turns them off):"
+        yield from (f"  {name}={value}" for name, value in quiet.items())
+    if own:
+        yield f"and your setting shell.env ({len(own)}):"
+        yield from (f"  {name}" for name in own)
     yield f"stripped ({len(stripped)}):"
     width = max(map(len, stripped), default=0)
     yield from (f"  {name:<{width}}  {reason}" for name, reason in stripped.items())

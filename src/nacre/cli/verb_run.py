@@ -39,12 +39,17 @@ examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_place(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where and how long a command runs."""
     parser.add_argument("--cwd", help="directory to run in (default: this one)")
     parser.add_argument("--timeout", type=float, metavar="S", help="seconds until everything is ended (default: 300)")
     parser.add_argument(
         "--env", action="append", default=[], metavar="K=V", help="a variable for the command; may be given often"
     )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_place(parser)
     parser.add_argument("--json", action="store_true", help="print one object at the end instead of the output")
     parser.add_argument(
         "--stdin",
@@ -116,7 +121,7 @@ async def _run(
         PROFILE if namespace.json else replace(PROFILE, streams="split"),
         timeout=namespace.timeout,
         cwd=namespace.cwd,
-        env=_variables(namespace.env),
+        env=variables_of(namespace.env),
         observers=Observers(passthrough=None if namespace.json else interruption.pass_through),
         approver=_approver(namespace),
         stdin=stdin,
@@ -132,7 +137,7 @@ def _approver(namespace: argparse.Namespace | SimpleNamespace) -> Approver | Non
     return ask
 
 
-def _variables(pairs: list[str]) -> dict[str, str]:
+def variables_of(pairs: list[str]) -> dict[str, str]:
     found = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
