@@ -20,6 +20,7 @@ from nacre.cli.command_tree import command_tree
 from nacre.cli.man_page import man_page
 from nacre.cli.parser import parser_of
 from nacre.environment.noninteractive import noninteractive_defaults
+from nacre.environment.quiet_tools import quiet_variables
 from nacre.settings import Settings
 
 HERE = Path(__file__).parent
@@ -126,6 +127,14 @@ def render_settings() -> str:
         "with a filtered\nenvironment (all but `basic`). A variable of the call wins; `environment.unset_defaults` "
         "leaves a variable as it\nis in your environment. `PWD` is the working directory. `nacre env` shows all that "
         "a command sees.\n"
+    )
+    lines = ["## Variables that ask tools for less output\n", "| variable | value |", "|---|---|"]
+    lines += [f"| `{name}` | `{json.dumps(value)}` |" for name, value in sorted(quiet_variables().items())]
+    parts.append(
+        "\n".join(lines) + "\n\nSet in the `workspace`, `anthropic` and `openai` contracts while `output.quiet_tools` "
+        "is on, never in `basic` and\n`modes`. None overrides a variable of your environment, of `shell.env` or of the "
+        "call; `environment.unset_defaults`\nleaves one out. The [guide](../guides/minimiser.md) says which were tried "
+        "with the real tool.\n"
     )
     return "\n".join(parts)
 
