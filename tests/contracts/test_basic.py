@@ -395,7 +395,7 @@ async def test_every_call_is_logged_with_its_facts_and_never_with_content(home: 
     await call(script)
     (entry,) = logged(home)
     assert CONTENT.upper() not in (home / audit.NAME).read_text(encoding="utf-8")
-    assert {key: value for key, value in entry.items() if key not in ("time", "durationMs")} == {
+    assert {key: value for key, value in entry.items() if key not in ("call", "time", "durationMs")} == {
         "contract": "basic",
         "command": script,
         "cwd": os.getcwd(),

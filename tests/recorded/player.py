@@ -23,6 +23,7 @@ Answers = dict[str, Any]
 
 VARYING_KEYS = {
     "argv",
+    "call",
     "durationMs",
     "elapsed",
     "endedAt",

@@ -168,8 +168,8 @@ async def test_waiting_for_the_turn_is_taken_off_the_time_that_a_dead_runner_may
     try:
         request = ShellRequest(command="sleep 100", timeout=30.0)
         planned = engine.planner.plan(request, PROFILE, cwd=str(tmp_path))
-        first, _ = await enter(engine, held, planned, PROFILE)
-        waiting = asyncio.create_task(enter(engine, held, planned, PROFILE))
+        first, _ = await enter(engine, "first", held, planned, PROFILE)
+        waiting = asyncio.create_task(enter(engine, "second", held, planned, PROFILE))
         await asyncio.sleep(0.2)
         first.close()
         second, reviewed = await waiting
