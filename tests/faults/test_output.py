@@ -13,7 +13,7 @@ from outside import Program, alive, end, eventually, with_argument
 from nacre import Exited, Signalled, Tool, run
 from nacre.contracts.contract import Reply
 from nacre.jobs.table import JobTable
-from nacre.settings import ExecutionSettings, JobSettings, OutputSettings, Settings
+from nacre.settings import ExecutionSettings, JobSettings, OutputSettings, Settings, TerminalSettings
 from nacre.tool import Update
 
 KIB = 1024
@@ -265,21 +265,58 @@ async def test_case_47_stdin_that_nobody_gave_is_at_its_end() -> None:
 # 48 and 49: input that is given, which only jobs have.
 
 
-async def test_case_48_input_that_a_job_does_not_read_is_an_error_and_its_exit_code_is_right(
-    home: Path, tmp_path: Path
-) -> None:
-    await workspace(tmp_path).call(
-        {"command": "until [ -e go ]; do sleep 0.01; done; exit 4", "async": True, "pty": True}
-    )
-    job = Tool("job")
-    answers = [await job.call({"write": "bg_1", "text": "x" * (64 * KIB)}) for _ in range(16)]
-    assert "bg_1 does not read its stdin" in answers[-1].text
+async def unread_job(tmp_path: Path, *, no_pty: bool) -> Tool:
+    """A job that reads nothing until a file exists, and the tool that writes to it."""
+    tool = workspace(tmp_path, settings=Settings(pty=TerminalSettings(no_pty=no_pty)))
+    await tool.call({"command": "until [ -e go ]; do sleep 0.01; done; exit 4", "async": True, "pty": True})
+    return Tool("job")
+
+
+async def let_it_end(home: Path, tmp_path: Path) -> None:
     (tmp_path / "go").touch()
     await asyncio.to_thread(eventually, lambda: not JobTable(home).get("bg_1").running, "its end")
     assert JobTable(home).get("bg_1").record["exitCode"] == 4
+
+
+async def test_case_48_input_that_a_job_does_not_read_is_an_error_and_its_exit_code_is_right(
+    home: Path, tmp_path: Path
+) -> None:
+    job = await unread_job(tmp_path, no_pty=True)
+    answers = [await job.call({"write": "bg_1", "text": "x" * (64 * KIB)}) for _ in range(16)]
+    await let_it_end(home, tmp_path)
+    assert "bg_1 does not read its stdin" in answers[-1].text
     assert (await job.call({"write": "bg_1", "text": "x"})).text == (
         "bg_1 has ended (exit code 4); nothing reads its stdin any more"
     )
+
+
+async def test_case_48_lines_that_a_job_does_not_read_from_its_terminal_are_an_error(
+    home: Path, tmp_path: Path
+) -> None:
+    job = await unread_job(tmp_path, no_pty=False)
+    lines = ("x" * 1023 + "\n") * 64
+    answers = [await job.call({"write": "bg_1", "text": lines}) for _ in range(16)]
+    await let_it_end(home, tmp_path)
+    assert "bg_1 does not read its terminal" in answers[-1].text
+    assert (await job.call({"write": "bg_1", "text": "x"})).text == (
+        "bg_1 has ended (exit code 4); nothing reads its terminal any more"
+    )
+
+
+async def test_case_48_a_line_that_a_terminal_cannot_hold_is_refused_before_it_is_typed(
+    home: Path, tmp_path: Path
+) -> None:
+    tool = workspace(tmp_path)
+    await tool.call({"command": "read -r line; echo ${#line}", "async": True, "pty": True})
+    job = Tool("job")
+    refused = await job.call({"write": "bg_1", "text": "x" * 4096 + "\n"})
+    begun = await job.call({"write": "bg_1", "text": "x" * 4000})
+    grown = await job.call({"write": "bg_1", "text": "x" * 96})
+    ended = await job.call({"write": "bg_1", "text": "x" * 95 + "\n"})
+    polled = await job.call({"poll": ["bg_1"], "wait": 20})
+    assert (refused.is_error, begun.is_error, grown.is_error, ended.is_error) == (True, False, True, False)
+    assert "the terminal of bg_1 holds lines of at most 4095 bytes: 0 of 4097 bytes were typed" in refused.text
+    assert "\n4095\n" in polled.text
 
 
 async def test_case_49_unread_input_does_not_hold_the_timeout_up(home: Path, tmp_path: Path) -> None:

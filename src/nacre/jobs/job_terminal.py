@@ -42,7 +42,7 @@ def write(job: Job, data: bytes) -> None:
     """Type into the job's terminal, without waiting.
 
     Raises:
-        JobError: the job has ended, has no terminal, or does not read it.
+        JobError: the job has ended, has no terminal, does not read it, or cannot take a line that long.
     """
     for start in range(0, len(data), MOST_BYTES):
         _send(job, terminal.TYPED + data[start : start + MOST_BYTES], sent=start, size=len(data))
@@ -59,7 +59,7 @@ def _send(job: Job, message: bytes, *, sent: int = 0, size: int = 0) -> None:
     if not has_terminal(job):
         raise JobError(f"{job.id} has no terminal; start the command with async and pty: true to give it one")
     try:
-        job.files.call(_deliver, str(job.directory), message)
+        answer = job.files.call(_deliver, str(job.directory), message)
     except BlockingIOError as error:
         raise JobError(
             f"{job.id} does not read its terminal: {sent} of {size} bytes were typed; wait until it reads, then type "
@@ -69,9 +69,14 @@ def _send(job: Job, message: bytes, *, sent: int = 0, size: int = 0) -> None:
         if error.errno in (errno.ENOENT, errno.ECONNREFUSED):
             raise JobError(f"{job.id} has closed its terminal; nothing was typed") from error
         raise JobError(f"the terminal of {job.id} cannot be reached: {error.strerror}") from error
+    if answer == terminal.TOO_LONG:
+        raise JobError(
+            f"the terminal of {job.id} holds lines of at most {terminal.LONGEST_LINE_BYTES} bytes: {sent} of {size} "
+            "bytes were typed; type shorter lines, or write the text to a file that the program reads"
+        )
 
 
-def _deliver(directory: str, message: bytes) -> None:
+def _deliver(directory: str, message: bytes) -> bytes:
     # Through a descriptor: the path of a socket holds 107 bytes at most.
     fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -85,7 +90,8 @@ def _deliver(directory: str, message: bytes) -> None:
             sock.settimeout(ANSWER_SECONDS)
             # Without an answer in time it is typed later: the runner is stopped, or the program reads nothing.
             with contextlib.suppress(TimeoutError):
-                sock.recv(len(terminal.DONE))
+                return sock.recv(len(terminal.DONE))
+            return b""
     finally:
         os.close(fd)
 

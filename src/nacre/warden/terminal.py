@@ -30,6 +30,13 @@ TYPED, SIZE = b"t", b"s"
 ALTERNATE = b"\x1b[?1049"
 # The answer to one whose sender has an address: it was typed, and the state is up to date.
 DONE = b"k"
+# The answer to text that was not typed: its line is longer than a terminal that collects lines can hold.
+TOO_LONG = b"l"
+# Linux keeps this much of a line and drops the rest without a word (N_TTY_BUF_SIZE, one byte for the line end).
+LONGEST_LINE_BYTES = 4095
+# What ends a line for such a terminal, or takes it back: line ends, Ctrl-C, Ctrl-D, Ctrl-U, Ctrl-backslash, Ctrl-Z.
+_LINE_ENDS = bytes([10, 13, 3, 4, 21, 28, 26])
+_TO_LINES = bytes.maketrans(_LINE_ENDS, b"\n" * len(_LINE_ENDS))
 SIZES = struct.Struct("=HH")
 MOST_TYPED_BYTES = 64 * 1024
 # After this much silence an unfinished line is a prompt, and a blocked read without one is a wait for input.
@@ -72,6 +79,8 @@ class JobTerminal:
         self._socket = sock
         self._pending = b""
         """What was typed and the program has not read."""
+        self._unfinished = 0
+        """How long the line is that was typed without its end."""
         self._holds = False
         self._line = LastLine()
         self._state: dict[str, object] = {}
@@ -122,7 +131,10 @@ class JobTerminal:
             return
         self._last_event = time.monotonic()
         kind, rest = data[:1], data[1:]
-        if kind == TYPED:
+        answer = DONE
+        if kind == TYPED and not self._fits(rest):
+            answer = TOO_LONG
+        elif kind == TYPED:
             self._last_typed = self._last_event
             self.look_at = self._last_event + PROMPT_SECONDS
             self._pending += rest
@@ -133,9 +145,24 @@ class JobTerminal:
             self._resize(*SIZES.unpack(rest))
         if sender:
             try:
-                self._socket.sendto(DONE, sender)
+                self._socket.sendto(answer, sender)
             except OSError:
                 return  # it did not wait
+
+    def _fits(self, data: bytes) -> bool:
+        """Whether the terminal takes all of it; a terminal without lines always does, by waiting."""
+        try:
+            if not termios.tcgetattr(self._master)[3] & termios.ICANON:
+                self._unfinished = 0
+                return True
+        except (OSError, termios.error):
+            return True  # the terminal is gone, which typing finds out
+        lines = data.translate(_TO_LINES).split(b"\n")
+        lengths = [self._unfinished + len(lines[0]), *map(len, lines[1:])]
+        if max(lengths) > LONGEST_LINE_BYTES:
+            return False
+        self._unfinished = lengths[-1]
+        return True
 
     def _type(self) -> None:
         try:
