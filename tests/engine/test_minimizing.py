@@ -82,10 +82,28 @@ async def test_the_setting_switches_it_off(script: str, tmp_path: Path) -> None:
     await tool.aclose()
 
 
-async def test_a_wrong_filter_of_the_user_costs_no_result(script: str, tmp_path: Path) -> None:
+async def test_a_wrong_filter_of_the_user_is_told_and_left_aside(script: str, tmp_path: Path) -> None:
     folder = tmp_path / "config" / "nacre" / "filters"
     folder.mkdir(parents=True)
     (folder / "mine.toml").write_text("colour = 'red'", encoding="utf-8")
     tool = nacre.Tool("workspace", cwd=str(tmp_path))
-    assert "ERROR: order 150 was lost" in (await tool.call({"command": script})).text
+    reply = await tool.call({"command": script})
+    assert "ERROR: order 150 was lost" in reply.text
+    assert "handled order 1 (×150)" in reply.text
+    assert f"a filter is left aside: {folder}/mine.toml: unknown key 'colour'" in reply.text
+    (folder / "mine.toml").unlink()
+    assert "left aside" not in (await tool.call({"command": script})).text
+    await tool.aclose()
+
+
+async def test_a_wrong_matcher_file_is_told_and_nothing_is_hidden(script: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.json"
+    path.write_text("{}", encoding="utf-8")
+    settings = Settings(minimizer=MinimizerSettings(matcher_files=(str(path),)))
+    tool = nacre.Tool("workspace", cwd=str(tmp_path), settings=settings)
+    text = (await tool.call({"command": script})).text
+    assert text.count("handled order") == 300
+    assert f"the output is not shortened: {path}: not a file of problem matchers" in text
+    path.write_text('{"problemMatcher": [{"owner": "o", "pattern": {"regexp": "^handled order 77$"}}]}')
+    assert "handled order 77" in (await tool.call({"command": script})).text.split("\n")
     await tool.aclose()

@@ -8,7 +8,7 @@ import pytest
 
 from nacre.errors import ConfigError
 from nacre.minimize.families import Family, built_in, family_of
-from nacre.minimize.user_filters import failed_examples, families_in_force, matchers_of
+from nacre.minimize.user_filters import failed_examples, filters_of, matchers_of
 
 OWN = """
 name = "deploy"
@@ -65,20 +65,25 @@ def test_a_wrong_file_is_refused_with_its_name(text: str, fault: str) -> None:
 
 def test_a_users_family_comes_first_and_can_be_switched_off(tmp_path: Path) -> None:
     (tmp_path / "deploy.toml").write_text(OWN, encoding="utf-8")
-    assert families_in_force(tmp_path)[0].name == "deploy"
-    names = {family.name for family in families_in_force(tmp_path, only=["pytest"])}
+    assert filters_of(tmp_path).families[0].name == "deploy"
+    names = {family.name for family in filters_of(tmp_path, only=["pytest"]).families}
     assert names == {"pytest", "content"}
-    assert "git" not in {family.name for family in families_in_force(None, without=["git"])}
+    assert "git" not in {family.name for family in filters_of(tmp_path, without=["git"]).families}
 
 
-def test_a_users_family_whose_example_fails_is_refused(tmp_path: Path) -> None:
+def test_a_users_family_whose_example_fails_is_left_aside(tmp_path: Path) -> None:
     path = tmp_path / "deploy.toml"
-    path.write_text(OWN.replace("'^step ", "'^stop "), encoding="utf-8")
-    with pytest.raises(ConfigError, match="the example 'deploy prod' gives"):
-        families_in_force(tmp_path)
-    path.write_text(OWN.split("[[example]]")[0], encoding="utf-8")
-    with pytest.raises(ConfigError, match="needs at least one"):
-        families_in_force(tmp_path)
+    (tmp_path / "right.toml").write_text(OWN.replace("deploy", "right"), encoding="utf-8")
+    for text, fault in (
+        (OWN.replace("'^step ", "'^stop "), "the example 'deploy prod' gives"),
+        (OWN.split("[[example]]")[0], "needs at least one"),
+    ):
+        path.write_text(text, encoding="utf-8")
+        found = filters_of(tmp_path)
+        assert [family.name for family in found.families if family.name in ("deploy", "right")] == ["right"]
+        assert len(found.problems) == 1
+        assert f"{path}: " in found.problems[0]
+        assert fault in found.problems[0]
 
 
 def test_problem_matchers_are_detectors(tmp_path: Path) -> None:

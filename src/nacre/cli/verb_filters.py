@@ -8,13 +8,14 @@ import sys
 from pathlib import Path
 
 from nacre import config
+from nacre.cli.frame import say
 from nacre.minimize.families import Family, family_of
 from nacre.minimize.selection import select
-from nacre.minimize.user_filters import failed_examples, families_in_force
+from nacre.minimize.user_filters import UserFilters, failed_examples, filters_of
 
 EPILOG = """\
 Your own filters are TOML files in ~/.config/nacre/filters (under $XDG_CONFIG_HOME). A filter of yours overrides the one
-of the same name. Its examples are run at load; one that fails refuses the filter.
+of the same name. Its examples are run at load; a filter with one that fails is left aside.
 """
 
 
@@ -28,19 +29,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(namespace: argparse.Namespace) -> int:
-    families = _families()
+    families, problems = _filters()
+    for problem in problems:
+        say(problem)
     if namespace.verb == "list":
         for family in families:
             print(f"{family.name:<10} {', '.join(' '.join(words) for words in family.commands) or '(by its output)'}")
-        return 0
+        return 1 if problems else 0
     if namespace.verb == "test":
-        return _test(families, namespace.file)
+        return _test(families, namespace.file) or (1 if problems and namespace.file is None else 0)
     return _explain(namespace.command, families)
 
 
-def _families() -> tuple[Family, ...]:
+def _filters() -> UserFilters:
     minimizer = config.load(os.environ, cwd=config.working_directory()).settings.minimizer
-    return families_in_force(Path(config.filters_folder(os.environ)), minimizer.only, minimizer.except_)
+    return filters_of(Path(config.filters_folder(os.environ)), minimizer.only, minimizer.except_)
 
 
 def _test(families: tuple[Family, ...], file: str | None) -> int:

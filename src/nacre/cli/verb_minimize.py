@@ -10,7 +10,7 @@ from pathlib import Path
 from nacre import config
 from nacre.cli.frame import say
 from nacre.minimize.minimiser import minimise
-from nacre.minimize.user_filters import families_in_force, matchers_of
+from nacre.minimize.user_filters import filters_of, matchers_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +20,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(namespace: argparse.Namespace) -> int:
     minimizer = config.load(os.environ, cwd=config.working_directory()).settings.minimizer
-    families = families_in_force(Path(config.filters_folder(os.environ)), minimizer.only, minimizer.except_)
+    families, problems = filters_of(Path(config.filters_folder(os.environ)), minimizer.only, minimizer.except_)
+    for problem in problems:
+        say(problem)
     raw = sys.stdin.buffer.read()
     text = raw.decode("utf-8", "replace")
     found = minimise(namespace.command, namespace.exit, text, families, matchers_of(minimizer.matcher_files))

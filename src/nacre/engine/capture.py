@@ -191,10 +191,10 @@ class Capture:
             keep_all: keep small output in an artifact too.
             ending: how the run ended, if it did; then a long output is shortened for a model.
         """
+        problems: list[str] = []
         if self._minimizer is not None and ending is not None:
             long = self._spills is not None or len(self._small[0]) >= LEAST_SHORTENED_BYTES
-            if long and (shortened := self._shortened(self._minimizer, ending)) is not None:
-                problems: list[str] = []
+            if long and (shortened := self._shortened(self._minimizer, ending, problems)) is not None:
                 if self._side is not None:
                     shortened = self._with_side(shortened, self._side, problems)
                 return [shortened], problems
@@ -210,11 +210,10 @@ class Capture:
                     break
                 shown.append(output)
             else:
-                return shown, []
+                return shown, problems
         spills = self._spill()
         self._flush()
         outputs = []
-        problems = []
         for spill in spills:
             view = None if spill.window.overflowed else self._view(spill.window, None)
             # What the view cuts must be on disk, even if the window still holds all of it.
@@ -232,7 +231,7 @@ class Capture:
             outputs[0] = self._with_side(outputs[0], self._side, problems)
         return outputs, problems
 
-    def _shortened(self, minimizer: MinimizerSettings, ending: Ending) -> Output | None:
+    def _shortened(self, minimizer: MinimizerSettings, ending: Ending, problems: list[str]) -> Output | None:
         """The shortened view of an output, once all of it is an artifact; None if it stays as it is."""
         whole = self._whole()
         if len(whole) < LEAST_SHORTENED_BYTES:
@@ -240,7 +239,8 @@ class Capture:
         # Loaded here: most outputs are short.
         from nacre.engine.minimizing import shortened_text
 
-        found = shortened_text(whole.decode("utf-8", "replace"), self._planned.request, ending.code, minimizer)
+        found, notices = shortened_text(whole.decode("utf-8", "replace"), self._planned.request, ending.code, minimizer)
+        problems += notices
         if found is None:
             return None
         text = self._planned.redactor.redact_text(found.text) if self._planned.hides else found.text

@@ -5,34 +5,61 @@ from __future__ import annotations
 import functools
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 from nacre import config
 from nacre.errors import ConfigError
 from nacre.minimize.evidence import Detector
-from nacre.minimize.families import Family
 from nacre.minimize.minimiser import Minimised, minimise
-from nacre.minimize.user_filters import families_in_force, matchers_of
+from nacre.minimize.user_filters import UserFilters, filters_of, matchers_of
 from nacre.request import ShellRequest
 from nacre.settings import MinimizerSettings
 
 
-def shortened_text(
-    text: str, request: ShellRequest, exit_code: int | None, settings: MinimizerSettings
-) -> Minimised | None:
-    """Return the shortened output of a call; None if it is shown as it is.
+class Shortening(NamedTuple):
+    """The shortened output of a call, and what a user's files of filters and matchers have wrong."""
 
-    A call that asks for all of its output, or for some of its lines, gets them.
-    """
+    found: Minimised | None
+    """None if the output is shown as it is."""
+    notices: tuple[str, ...] = ()
+
+
+def shortened_text(text: str, request: ShellRequest, exit_code: int | None, settings: MinimizerSettings) -> Shortening:
+    """Shorten the output of a call. A call that asks for all of its output, or for some of its lines, gets them."""
     if not settings.minimize or request.raw or request.head is not None or request.tail is not None:
-        return None
-    families, detectors = _in_force(config.filters_folder(os.environ), settings)
-    return minimise(request.command, exit_code, text, families, detectors)
+        return Shortening(None)
+    folder = config.filters_folder(os.environ)
+    filters = _filters(folder, _versions(folder), settings)
+    try:
+        detectors = _matchers(settings.matcher_files, tuple(map(_version, settings.matcher_files)))
+    except ConfigError as problem:
+        # What the user calls evidence is not known, so nothing may be hidden.
+        return Shortening(None, (*filters.problems, f"the output is not shortened: {problem}"))
+    found = minimise(request.command, exit_code, text, filters.families, detectors)
+    return Shortening(found, filters.problems)
 
 
 @functools.lru_cache(maxsize=8)
-def _in_force(folder: str, settings: MinimizerSettings) -> tuple[tuple[Family, ...], tuple[Detector, ...]]:
-    """Return the families and the user's detectors; wrong files are left aside, and `nacre filters list` names them."""
+def _filters(folder: str, versions: tuple[object, ...], settings: MinimizerSettings) -> UserFilters:
+    return filters_of(Path(folder), settings.only, settings.except_)
+
+
+@functools.lru_cache(maxsize=8)
+def _matchers(files: tuple[str, ...], versions: tuple[object, ...]) -> tuple[Detector, ...]:
+    return matchers_of(files)
+
+
+def _versions(folder: str) -> tuple[object, ...]:
+    """What changes when a filter of the user does."""
     try:
-        return families_in_force(Path(folder), settings.only, settings.except_), matchers_of(settings.matcher_files)
-    except (ConfigError, OSError):
-        return families_in_force(None, settings.only, settings.except_), ()
+        return tuple(sorted((one.name, one.stat().st_mtime_ns, one.stat().st_size) for one in os.scandir(folder)))
+    except OSError:
+        return ()
+
+
+def _version(file: str) -> object:
+    try:
+        found = os.stat(os.path.expanduser(file))
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size

@@ -1,12 +1,13 @@
 """The families that are in force: those that nacre ships, and those of the user, which come first.
 
-A user's family overrides the one of the same name. Its examples are verified at load; one that fails is refused.
+A user's family overrides the one of the same name. Its examples are verified at load; one that fails is left aside.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from nacre.errors import ConfigError
 from nacre.minimize.evidence import Detector, detectors_from_matchers
@@ -14,16 +15,33 @@ from nacre.minimize.families import Example, Family, built_in, family_of
 from nacre.minimize.minimiser import shorten
 
 
-def families_in_force(folder: Path | None, only: Sequence[str] = (), without: Sequence[str] = ()) -> tuple[Family, ...]:
-    """The families of a folder of TOML files and the built-in ones, as far as they are switched on."""
-    own = _load(folder) if folder is not None and folder.is_dir() else ()
+class UserFilters(NamedTuple):
+    """The families in force, and what is wrong with the files of the user that are left aside."""
+
+    families: tuple[Family, ...]
+    problems: tuple[str, ...]
+
+
+def filters_of(folder: Path, only: Sequence[str] = (), without: Sequence[str] = ()) -> UserFilters:
+    """The families of a folder of TOML files and the built-in ones, as far as they are switched on.
+
+    A file that is wrong is left aside; the others of its folder are in force.
+    """
+    own: list[Family] = []
+    problems: list[str] = []
+    for path in sorted(folder.glob("*.toml")) if folder.is_dir() else ():
+        try:
+            own.append(_load(path))
+        except ConfigError as problem:
+            problems.append(f"a filter is left aside: {problem}")
     names = {family.name for family in own}
     families = (*own, *(family for family in built_in() if family.name not in names))
-    return tuple(
+    in_force = tuple(
         family
         for family in families
         if family.kind == "content" or ((not only or family.name in only) and family.name not in without)
     )
+    return UserFilters(in_force, tuple(problems))
 
 
 def matchers_of(files: Sequence[str]) -> tuple[Detector, ...]:
@@ -43,16 +61,17 @@ def failed_examples(family: Family, families: Sequence[Family]) -> list[str]:
     return [text for example in family.examples if (text := _fault(example, families))]
 
 
-def _load(folder: Path) -> tuple[Family, ...]:
-    found = []
-    for path in sorted(folder.glob("*.toml")):
-        family = family_of(path.read_text(encoding="utf-8"), str(path))
-        if not family.examples:
-            raise ConfigError(f"{path}: a filter needs at least one [[example]]", source=str(path))
-        if faults := failed_examples(family, (family, *built_in())):
-            raise ConfigError(f"{path}: {faults[0]}", source=str(path))
-        found.append(family)
-    return tuple(found)
+def _load(path: Path) -> Family:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as exc:
+        raise ConfigError(f"{path}: {exc}", source=str(path)) from exc
+    family = family_of(text, str(path))
+    if not family.examples:
+        raise ConfigError(f"{path}: a filter needs at least one [[example]]", source=str(path))
+    if faults := failed_examples(family, (family, *built_in())):
+        raise ConfigError(f"{path}: {faults[0]}", source=str(path))
+    return family
 
 
 def _fault(example: Example, families: Sequence[Family]) -> str:
