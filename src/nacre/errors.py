@@ -12,7 +12,8 @@ NacreError
 ├── BackendError
 │   ├── StartError
 │   │   └── TerminalError
-│   └── BackendUnavailableError
+│   ├── BackendUnavailableError
+│   └── NoEventLoopError
 ├── SessionBusyError
 ├── JobError
 │   ├── UnknownJobError
@@ -107,6 +108,16 @@ class TerminalError(StartError):
 
 class BackendUnavailableError(BackendError):
     """The place where commands run cannot be reached or lacks a required part."""
+
+
+class NoEventLoopError(BackendError):
+    """A coroutine of nacre is awaited where no asyncio event loop runs."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "no asyncio event loop runs in this process: a child that is forked inside a running loop has none, and "
+            "other frameworks bring none; call nacre.run_sync, or start a loop with asyncio.run"
+        )
 
 
 class SessionBusyError(NacreError):

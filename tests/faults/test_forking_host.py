@@ -307,3 +307,96 @@ def test_fork_neither_ends_the_parents_commands_nor_removes_their_artifacts(tmp_
     assert facts["whole"] == [size, size]
     assert facts["after"].startswith("after\n")
     assert "new shell" not in facts["after"]
+
+
+INSIDE_A_LOOP = (
+    COMMON
+    + """
+import multiprocessing
+how = sys.argv[2]
+
+def in_the_child(tool, session):
+    async def work():
+        # The tool and the session of the parent, too: their shells stay the parent's.
+        texts = [(await nacre.run("echo run")).text]
+        texts.append((await tool.call({"command": "echo $x $PWD"})).text.partition("\\n")[0])
+        texts.append((await session.run("echo $y")).text)
+        async with nacre.Tool("modes") as fresh:
+            texts.append((await fresh.call({"command": "echo fresh"})).text)
+        await tool.aclose()
+        await session.aclose()
+        return texts
+    if how == "closes its loop":
+        loop._selector.close()
+    texts = [nacre.run_sync("echo sync", timeout=30).text, *asyncio.run(work())]
+    expected = ["sync\\n", "run\\n", "kept /", "kept\\n", "fresh\\n"]
+    print(texts, file=sys.stderr) if texts != expected else None
+    return 0 if texts == expected else 78
+
+async def forked_and_awaited(tool, session):
+    pid = os.fork()
+    if pid:
+        return pid
+    code = 70
+    try:
+        signal.alarm(ALARM_SECONDS)
+        reply = await tool.call({"command": "echo reached"})
+        try:
+            await nacre.run("echo reached")
+        except nacre.NacreError as error:
+            named = str(error)
+        code = 0 if reply.is_error and reply.text == named and "nacre.run_sync" in named else 79
+    finally:
+        os._exit(code)
+
+async def main():
+    global loop
+    loop = asyncio.get_running_loop()
+    async with nacre.Tool("workspace") as tool, nacre.Session() as session:
+        for _ in range(2):
+            await tool.call({"command": "cd /; x=kept"})
+            await session.run("y=kept")
+            await nacre.run("true")
+        gate = sys.argv[3]
+        tasks = [
+            asyncio.create_task(nacre.run(f"echo >>{gate}.up; read line <{gate}.0; echo $line")),
+            asyncio.create_task(tool.call({"command": f"echo >>{gate}.up; read line <{gate}.1; echo $line"})),
+        ]
+        while not os.path.exists(gate + ".up") or os.path.getsize(gate + ".up") < 2:
+            await asyncio.sleep(0.005)
+        if how == "multiprocessing":
+            process = multiprocessing.get_context("fork").Process(
+                target=lambda: os._exit(in_the_child(tool, session))
+            )
+            process.start()
+            process.join()
+            codes = [process.exitcode]
+        elif how == "awaits":
+            codes = reported([await forked_and_awaited(tool, session)])
+        else:
+            codes = reported([child(lambda: in_the_child(tool, session))])
+        for number in range(2):
+            with open(f"{gate}.{number}", "w") as file:
+                file.write("went\\n")
+        done = await asyncio.gather(*tasks)
+        texts = [one.text.partition("\\n")[0] for one in done]
+        texts.append((await tool.call({"command": "echo $x"})).text)
+        texts.append((await session.run("echo $y")).text)
+    print(json.dumps({"codes": codes, "texts": texts}))
+
+asyncio.run(main())
+"""
+)
+
+
+@pytest.mark.parametrize("how", ["forks", "closes its loop", "multiprocessing", "awaits"])
+def test_child_of_a_running_loop_uses_nacre_and_leaves_the_parents_commands_alone(how: str, tmp_path: Path) -> None:
+    """`awaits` goes on in the coroutine of the parent, where asyncio itself has no loop: the error says what to call."""
+    for number in range(2):
+        os.mkfifo(tmp_path / f"gate.{number}")
+    facts = json.loads(Program(INSIDE_A_LOOP, "1", how, str(tmp_path / "gate")).succeed())
+    assert facts["codes"] == [0]
+    assert facts["texts"][:2] == ["went", "went"]
+    assert facts["texts"][2].startswith("kept\n")
+    assert "new shell" not in facts["texts"][2]
+    assert facts["texts"][3] == "kept\n"

@@ -20,7 +20,7 @@ from nacre.engine.engine import Engine
 from nacre.engine.planner import LEAST_SECONDS
 from nacre.engine.run import Run, until_done
 from nacre.engine.summary import summarise
-from nacre.errors import BackendUnavailableError, JobError, NacreError
+from nacre.errors import BackendUnavailableError, JobError, NacreError, NoEventLoopError
 from nacre.planning.plan import Plan
 from nacre.profile import Background, Profile
 from nacre.result import ShellResult
@@ -87,7 +87,11 @@ async def execute(
         session: the session whose shell runs it.
         backend: the place where it runs, if not where commands of this profile run.
     """
-    use = use_of(asyncio.get_running_loop())
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        raise NoEventLoopError from None
+    use = use_of(loop)
     use.calls += 1
     try:
         call = engine.log.begin(profile, planned)

@@ -9,6 +9,7 @@ import asyncio
 import time
 import weakref
 
+from nacre.errors import NoEventLoopError
 from nacre.sessions.session import ShellSession
 
 # How many sessions keep their state for each one that may have a shell.
@@ -60,7 +61,10 @@ class OpenSessions:
 
     def _schedule_sweep(self) -> None:
         """Schedule the next sweep; a loop that has ended took its timer along."""
-        loop = asyncio.get_running_loop()
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            raise NoEventLoopError from None
         if self._timer is None or self._loop is not loop:
             self._loop = loop
             self._timer = loop.call_later(self._idle_seconds, self._sweep)

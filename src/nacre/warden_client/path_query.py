@@ -12,7 +12,7 @@ import socket
 import threading
 import time
 
-from nacre.errors import BackendError, BackendUnavailableError
+from nacre.errors import BackendError, BackendUnavailableError, NoEventLoopError
 from nacre.warden import path_lookup, protocol
 from nacre.warden_client.pool import unsupported_reason, warden
 
@@ -37,7 +37,11 @@ async def look(what: What, path: str, seconds: float) -> Any:
     import asyncio
 
     try:
-        async with asyncio.timeout(seconds):
+        limit = asyncio.timeout(seconds)
+    except RuntimeError:
+        raise NoEventLoopError from None
+    try:
+        async with limit:
             return (await _answer(protocol.look(what, path)))["found"]
     except (TimeoutError, OSError, EOFError, BackendUnavailableError) as error:
         raise UnansweredError(f"{path} did not answer in time") from error
