@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -12,6 +13,7 @@ from nacre import cli
 from nacre.cli.command_tree import command_tree
 from nacre.cli.completion_scripts import bash, fish, zsh
 from nacre.cli.man_page import man_page
+from terminals.tmux import Tmux
 
 TREE = command_tree()
 
@@ -27,19 +29,18 @@ def completed(line: str) -> list[str]:
     return done.stdout.split()
 
 
-@pytest.mark.parametrize(
-    ("line", "offered"),
-    [
-        ("nacre r", ["run", "rpc"]),
-        ("nacre run --t", ["--timeout"]),
-        ("nacre jobs l", ["list", "logs"]),
-        ("nacre jobs logs --f", ["--follow"]),
-        ("nacre schema --for o", ["openai"]),
-        ("nacre log --outcome d", ["denied"]),
-        ("nacre install co", ["codex"]),
-        ("nacre run -- r", []),
-    ],
-)
+LINES = [
+    ("nacre r", ["run", "rpc"]),
+    ("nacre run --t", ["--timeout"]),
+    ("nacre jobs l", ["list", "logs"]),
+    ("nacre jobs logs --f", ["--follow"]),
+    ("nacre schema --for o", ["openai"]),
+    ("nacre log --outcome d", ["denied"]),
+    ("nacre install co", ["codex"]),
+]
+
+
+@pytest.mark.parametrize(("line", "offered"), [*LINES, ("nacre run -- r", [])])
 def test_bash_offers_verbs_subcommands_options_and_values(line: str, offered: list[str]) -> None:
     assert completed(line) == offered
 
@@ -59,15 +60,48 @@ def test_every_verb_subcommand_and_option_is_in_it(render: object) -> None:
             assert (long.removeprefix("--") if render is fish else long) in text
 
 
-@pytest.mark.parametrize(("shell", "render"), [("zsh", zsh), ("fish", fish)])
-def test_the_script_is_one_that_the_shell_can_read(shell: str, render: object, tmp_path: Path) -> None:
-    if shutil.which(shell) is None:
-        pytest.skip(f"{shell} is not installed")
-    assert callable(render)
-    script = tmp_path / "script"
-    script.write_text(render(TREE), encoding="utf-8")
-    done = subprocess.run([shell, "-n", str(script)], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed (Debian: apt-get install fish)")
+def test_fish_offers_the_same(tmp_path: Path) -> None:
+    """A real fish that finds the script where `nacre completions --help` says to put it."""
+    folder = tmp_path / "fish" / "completions"
+    folder.mkdir(parents=True)
+    (folder / "nacre.fish").write_text(fish(TREE), encoding="utf-8")
+    # fish completes programs that it can find.
+    program = tmp_path / "nacre"
+    program.symlink_to("/bin/true")
+    environment = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    lines = [*LINES, ("nacre ", list(cli.VERBS)), ("nacre-shell r", ["run", "rpc"])]
+    script = "".join(f"complete -C '{line}' | string replace -r '\\t.*' ''; echo =\n" for line, _ in lines)
+    done = subprocess.run(
+        ["fish", "-c", script], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+    found = [sorted(text.split()) for text in done.stdout.split("=\n")[:-1]]
+    assert found == [sorted(offered) for _, offered in lines]
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed (Debian: apt-get install zsh)")
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed (Debian: apt-get install tmux)")
+def test_zsh_offers_the_same_and_completes_the_command_after_two_dashes(tmp_path: Path) -> None:
+    """A real zsh at a terminal, which finds the script in its $fpath."""
+    folder = tmp_path / "functions"
+    folder.mkdir()
+    (folder / "_nacre").write_text(zsh(TREE), encoding="utf-8")
+    with Tmux(tmp_path) as tmux:
+        pane = tmux.start("zsh -f", columns=140, rows=45)
+        pane.type(f"PROMPT='> ' fpath=({folder} $fpath); autoload -U compinit; compinit -u -D; PROMPT='>> '")
+        pane.send("Enter")
+        pane.wait_for("\n>>")
+        after = ("nacre run -- mkfif", ["mkfifo"])
+        for line, offered in [*LINES, ("nacre ", list(cli.VERBS)), ("nacre-shell r", ["run", "rpc"]), after]:
+            pane.send("C-u", "C-l")
+            pane.wait_for(lambda shown: shown.strip() == ">>")
+            pane.type(line)
+            # Without a completion that it could make at once, the key lists what there is.
+            pane.send("C-d")
+            shown = pane.wait_for(lambda shown: len(shown.strip().splitlines()) > 1)
+            listed = [row.split()[0] for row in shown.strip().splitlines()[1:]]
+            assert sorted(listed) == sorted(offered)
 
 
 @pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")

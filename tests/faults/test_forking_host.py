@@ -391,7 +391,7 @@ asyncio.run(main())
 
 @pytest.mark.parametrize("how", ["forks", "closes its loop", "multiprocessing", "awaits"])
 def test_child_of_a_running_loop_uses_nacre_and_leaves_the_parents_commands_alone(how: str, tmp_path: Path) -> None:
-    """`awaits` goes on in the coroutine of the parent, where asyncio itself has no loop: the error says what to call."""
+    """`awaits` goes on in the coroutine of the parent, where asyncio has no loop: the error says what to call."""
     for number in range(2):
         os.mkfifo(tmp_path / f"gate.{number}")
     facts = json.loads(Program(INSIDE_A_LOOP, "1", how, str(tmp_path / "gate")).succeed())

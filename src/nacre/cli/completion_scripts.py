@@ -33,9 +33,10 @@ _ZSH = """\
 #compdef {programs}
 # Completions for nacre, made by `nacre completions zsh`.
 _nacre() {{
-  local key= previous=${{words[CURRENT-1]}}
+  local key= previous=${{words[CURRENT-1]}} dashes=${{words[(i)--]}}
   local -a found
-  (( ${{words[(I)--]}} && ${{words[(I)--]}} < CURRENT )) && {{ _normal; return }}
+  # What follows -- is a command line of its own.
+  (( dashes < CURRENT )) && {{ words=("${{(@)words[dashes+1,-1]}}"); (( CURRENT -= dashes )); _normal; return }}
   (( CURRENT > 2 )) && key=${{words[2]}}
   case $key in ({parents}) (( CURRENT > 3 )) && key+=" ${{words[3]}}" ;; esac
   case "$key $previous" in
