@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from nacre import config
+from nacre import config, setting_values
 from nacre.config import Origin
 from nacre.errors import ConfigError
 from nacre.regular_file import read_regular
@@ -51,7 +51,7 @@ def refusal(environ: dict[str, str], project: Path) -> ConfigError:
 
 def keys() -> list[str]:
     return [
-        f"{section.name}.{config.name_of(field)}"
+        f"{section.name}.{setting_values.name_of(field)}"
         for section in dataclasses.fields(Settings)
         if section.name != "notices"
         for field in dataclasses.fields(section.default_factory)  # type: ignore[arg-type, misc]
@@ -60,7 +60,7 @@ def keys() -> list[str]:
 
 def loosening() -> list[str]:
     return [
-        f"{section.name}.{config.name_of(field)}"
+        f"{section.name}.{setting_values.name_of(field)}"
         for section in dataclasses.fields(Settings)
         if section.name != "notices"
         for field in dataclasses.fields(section.default_factory)  # type: ignore[arg-type, misc]
@@ -94,7 +94,7 @@ def test_later_sources_win_and_each_value_knows_its_own(environ: dict[str, str],
 def test_every_setting_has_a_variable_of_its_own() -> None:
     names = [key.partition(".")[2] for key in keys()]
     assert len(set(names)) == len(names)
-    named = {field.name: config.variable_of(field) for field in dataclasses.fields(ExecutionSettings)}
+    named = {field.name: setting_values.variable_of(field) for field in dataclasses.fields(ExecutionSettings)}
     assert named["grace_seconds"] == "NACRE_GRACE_SECONDS"
 
 

@@ -15,7 +15,7 @@ from typing import get_args
 
 import pytest
 
-from nacre import config, contracts
+from nacre import config, contracts, setting_values
 from nacre.cli import VERBS
 from nacre.contracts import contract_names
 from nacre.guard.policy import Policy
@@ -57,10 +57,10 @@ def test_every_verb_is_in_the_reference(verb: str) -> None:
 def test_every_setting_and_its_variable_is_in_the_reference() -> None:
     text = (REFERENCE / "settings.md").read_text(encoding="utf-8")
     missing = [
-        f"{section}.{config.name_of(field)}"
-        for section, kind in config.sections().items()
+        f"{section}.{setting_values.name_of(field)}"
+        for section, kind in setting_values.sections().items()
         for field in dataclasses.fields(kind)
-        if f"| `{section}.{config.name_of(field)}`<br>`{config.variable_of(field)}` |" not in text
+        if f"| `{section}.{setting_values.name_of(field)}`<br>`{setting_values.variable_of(field)}` |" not in text
     ]
     assert missing == []
 

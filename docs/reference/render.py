@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from nacre import config
+from nacre import setting_values
 from nacre.cli import VERBS
 from nacre.cli.command_tree import command_tree
 from nacre.cli.man_page import man_page
@@ -102,19 +102,19 @@ def _project_may(metadata: Mapping[str, Any]) -> str:
 def render_settings() -> str:
     parts = [SETTINGS]
     defaults = Settings()
-    for section, kind in config.sections().items():
+    for section, kind in setting_values.sections().items():
         lines = [
             f"## {section}\n",
             "| setting, variable | default | accepted | meaning | project file |",
             "|---|---|---|---|---|",
         ]
         for field in dataclasses.fields(kind):
-            key = f"{section}.{config.name_of(field)}"
-            default = config.plain_value(key, getattr(getattr(defaults, section), field.name))
+            key = f"{section}.{setting_values.name_of(field)}"
+            default = setting_values.plain_value(key, getattr(getattr(defaults, section), field.name))
             cells = [
-                f"`{key}`<br>`{config.variable_of(field)}`",
+                f"`{key}`<br>`{setting_values.variable_of(field)}`",
                 "unset" if default is None else f"`{json.dumps(default)}`",
-                config.accepted(key),
+                setting_values.accepted(key),
                 field.metadata["doc"],
                 _project_may(field.metadata),
             ]

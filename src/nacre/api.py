@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Any, Self, TypeVar
 
 from nacre import config
-from nacre.engine.capture import NO_OBSERVERS, Observers, Passthrough
 from nacre.engine.engine import Engine, from_environment
 from nacre.engine.execute import execute
+from nacre.engine.observers import NO_OBSERVERS, Observers, Passthrough
 from nacre.engine.planner import environment
 from nacre.errors import BackendUnavailableError
 from nacre.output.captured import EVERYTHING, Captured, Selection

@@ -7,33 +7,27 @@ The agent that nacre watches may write the project's file, so that file can neit
 
 from __future__ import annotations
 
-import functools
-import math
 import os
 import re
-import types
-import typing
 from collections.abc import Mapping
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from nacre.errors import ConfigError, shown
 from nacre.regular_file import is_far, read_regular_text, stamp_of, stamps_of
+from nacre.setting_values import (
+    checked,
+    checked_table,
+    entry_kinds,
+    parse,
+    plain_value,
+    sections,
+    setting_fields,
+    variable_of,
+)
 from nacre.settings import Settings
 
-if TYPE_CHECKING:
-    from dataclasses import Field
-
 FILE_NAME = "nacre.toml"
-
-_NAMES = tuple[str, ...]
-_WORDS: dict[Any, str] = {
-    int: "a whole number >= 0",
-    float: "a number >= 0",
-    bool: "true or false",
-    str: "a text",
-    _NAMES: "a list of texts",
-}
 
 
 class Origin(NamedTuple):
@@ -59,16 +53,16 @@ def load(environ: Mapping[str, str], *, cwd: str) -> Configuration:
         ConfigError: the user's file or a variable is wrong.
     """
     user, project = _candidates(environ, cwd)
-    base: _Found = {key: (field.default, "default") for key, field in _fields().items()}
+    base: _Found = {key: (field.default, "default") for key, field in setting_fields().items()}
     base |= _read(user, trusted=True)
     own = {
-        key: (_parse(environ[variable], field, variable), variable)
-        for key, field in _fields().items()
+        key: (parse(environ[variable], field, variable), variable)
+        for key, field in setting_fields().items()
         if (variable := variable_of(field)) in environ
     }
     for key, (value, variable) in own.items():
         below, source = base[key]
-        if _entry_kinds(_fields()[key]) is not None and below:
+        if entry_kinds(setting_fields()[key]) is not None and below:
             # Each entry of a table is a setting of its own.
             own[key] = tuple((dict(below) | dict(value)).items()), f"{source}, {variable}"
     values = base | own
@@ -142,21 +136,10 @@ def _deleted_directory() -> str:
         return "(deleted directory)"
 
 
-def variable_of(field: Field[Any]) -> str:
-    """Return the environment variable of a setting."""
-    variable: str | None = field.metadata["variable"]
-    return f"NACRE_{name_of(field).upper()}" if variable is None else variable
-
-
 def _candidates(environ: Mapping[str, str], cwd: str) -> tuple[str, str]:
     """Return the user's file, which is trusted, and the project's file, which is not."""
     config_home = environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME", "/"), ".config")
     return os.path.join(config_home, "nacre", FILE_NAME), os.path.join(cwd, FILE_NAME)
-
-
-def name_of(field: Field[Any]) -> str:
-    """Return the name of a setting; a field cannot be called `except`."""
-    return field.name.rstrip("_")
 
 
 def user_file(environ: Mapping[str, str]) -> str:
@@ -167,23 +150,6 @@ def user_file(environ: Mapping[str, str]) -> str:
 def filters_folder(environ: Mapping[str, str]) -> str:
     """Return the directory of the user's filters, beside the user's file."""
     return os.path.join(os.path.dirname(_candidates(environ, "")[0]), "filters")
-
-
-@functools.cache
-def _fields() -> dict[str, Field[Any]]:
-    return {f"{section}.{name_of(field)}": field for section, kind in sections().items() for field in fields(kind)}
-
-
-def sections() -> dict[str, Any]:
-    """Return the class of each section."""
-    return {section.name: section.default_factory for section in fields(Settings) if section.name != "notices"}
-
-
-def _type_of(field: Field[Any]) -> Any:
-    for section_type in sections().values():
-        if field in fields(section_type):
-            return typing.get_type_hints(section_type)[field.name]
-    raise LookupError(field.name)
 
 
 _Found = dict[str, tuple[Any, str]]
@@ -210,7 +176,7 @@ def _read(path: str, *, trusted: bool) -> _Found:
         raise ConfigError(f"{path}:{line}: not valid TOML: {problem}", source=path) from error
     except RecursionError as error:
         raise ConfigError(f"{path}: its values are nested too deep; settings are flat", source=path) from error
-    known = _fields()
+    known = setting_fields()
     found: _Found = {}
     for section, table in document.items():
         if not isinstance(table, dict):
@@ -237,20 +203,20 @@ def _read(path: str, *, trusted: bool) -> _Found:
                     source=path,
                     key=key,
                 )
-            if isinstance(value, dict) and _entry_kinds(known[key]) is not None:
+            if isinstance(value, dict) and entry_kinds(known[key]) is not None:
                 where = {entry: f"{_place(path, text, key, entry)}: {key}.{entry}" for entry in value}
-                found[key] = (_checked_table(value, known[key], where, source=path), path)
+                found[key] = (checked_table(value, known[key], where, source=path), path)
                 continue
-            checked = _checked(value, known[key], f"{place}: {key}", source=path)
+            given = checked(value, known[key], f"{place}: {key}", source=path)
             most = known[key].metadata["project_most"]
-            if not trusted and most is not None and checked > most:
+            if not trusted and most is not None and given > most:
                 raise ConfigError(
                     f"{place}: {key} is {shown(value)}, and more than {most:.15g} loosens a protection, so a project's "
                     "file cannot set it; put it in your own nacre.toml or the environment",
                     source=path,
                     key=key,
                 )
-            found[key] = (checked, path)
+            found[key] = (given, path)
     return found
 
 
@@ -276,99 +242,10 @@ def _nearest(key: str, known: Mapping[str, object]) -> str:
     return f"; did you mean {near[0]}?" if near else "; `nacre config show` lists all settings"
 
 
-def _parse(text: str, field: Field[Any], variable: str) -> Any:
-    kinds = _alternatives(field)
-    value: Any = text
-    if _entry_kinds(field) is not None:
-        pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
-        if all(equals for _, equals, _ in pairs):
-            table = {name.strip(): chosen.strip() for name, _, chosen in pairs}
-            return _checked_table(table, field, {name: f"{variable}: {name}" for name in table}, source=variable)
-    elif bool in kinds and text.lower() in ("1", "true", "yes", "on", "0", "false", "no", "off"):
-        value = text.lower() in ("1", "true", "yes", "on")
-    elif _NAMES in kinds:
-        value = [name.strip() for name in text.split(",") if name.strip()]
-    elif int in kinds or float in kinds:
-        try:
-            value = int(text) if int in kinds else float(text)
-        except ValueError:
-            value = text
-    return _checked(value, field, variable, source=variable)
-
-
-def _alternatives(field: Field[Any]) -> tuple[Any, ...]:
-    kind = _type_of(field)
-    return typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
-
-
-def _entry_kinds(field: Field[Any]) -> tuple[Any, Any] | None:
-    """Return the types of a table's names and values; None for a setting that is no table."""
-    pair = (typing.get_args(_type_of(field)) or (None,))[0]
-    return typing.get_args(pair) if typing.get_origin(pair) is tuple else None
-
-
-def plain_value(key: str, value: Any) -> Any:
-    """Return a value as JSON and TOML write it."""
-    return dict(value) if _entry_kinds(_fields()[key]) is not None else value
-
-
-def _checked_table(table: dict[str, Any], field: Field[Any], where: dict[str, str], *, source: str) -> Any:
-    names, values = _entry_kinds(field) or (str, str)
-    for name, value in table.items():
-        if names is not str and name not in typing.get_args(names):
-            raise ConfigError(f"{where[name]} is unknown; known: {_spell((names,))}", source=source, key=name)
-        if not (isinstance(value, str) if values is str else value in typing.get_args(values)):
-            problem = f"{where[name]} is {shown(value)}; accepted: {_spell((values,))}"
-            raise ConfigError(problem, source=source, key=name)
-    return tuple(table.items())
-
-
-def _checked(value: Any, field: Field[Any], where: str, *, source: str) -> Any:
-    kinds = _alternatives(field)
-    for kind in kinds:
-        if typing.get_origin(kind) is typing.Literal:
-            if value in typing.get_args(kind):
-                return value
-        elif kind is float and isinstance(value, int | float) and not isinstance(value, bool):
-            if math.isfinite(value) and value >= 0:
-                return float(value)
-        elif kind is int and isinstance(value, int) and not isinstance(value, bool):
-            if value >= 0:
-                return value
-        elif kind == _NAMES and isinstance(value, list) and all(isinstance(name, str) for name in value):
-            return tuple(value)
-        elif kind in (bool, str) and isinstance(value, kind):
-            return value
-    raise ConfigError(f"{where} is {shown(value)}; accepted: {_accepted(field)}", source=source, key=field.name)
-
-
-def accepted(key: str) -> str:
-    """Describe the values that a setting accepts."""
-    return _accepted(_fields()[key])
-
-
-def _accepted(field: Field[Any]) -> str:
-    if (kinds := _entry_kinds(field)) == (str, str):
-        return "a table of texts; in the variable NAME=VALUE,…"
-    if kinds is not None:
-        return f"a table; its names: {_spell(kinds[:1])}; its values: {_spell(kinds[1:])}"
-    return _spell(_alternatives(field))
-
-
-def _spell(kinds: tuple[Any, ...]) -> str:
-    words = []
-    for kind in kinds:
-        if typing.get_origin(kind) is typing.Literal:
-            words += [shown(option) for option in typing.get_args(kind)]
-        elif kind is not types.NoneType:
-            words.append(_WORDS[kind])
-    return ", ".join(words)
-
-
 def _build(values: _Found) -> Settings:
     built: dict[str, Any] = {}
     for name, section_type in sections().items():
-        chosen = {_fields()[key].name: value for key, (value, _) in values.items() if key.startswith(f"{name}.")}
+        chosen = {setting_fields()[key].name: value for key, (value, _) in values.items() if key.startswith(f"{name}.")}
         try:
             built[name] = section_type(**chosen)
         except ConfigError as error:

@@ -6,10 +6,10 @@ import time
 from dataclasses import replace
 
 from nacre.contracts.contract import Series
-from nacre.engine.capture import Observers
 from nacre.engine.engine import Engine
 from nacre.engine.execute import execute
 from nacre.engine.live import LiveTail
+from nacre.engine.observers import Observers
 from nacre.errors import NacreError
 from nacre.result import ShellResult, TimedOut
 

@@ -22,10 +22,10 @@ from nacre.contracts.contract import Companion, Contract, Reply, SeriesContract
 from nacre.contracts.tool_schema import context_of
 from nacre.engine.background import start_in_background
 from nacre.engine.call_log import hide_in
-from nacre.engine.capture import Observers
 from nacre.engine.engine import Engine, from_environment
 from nacre.engine.execute import execute
 from nacre.engine.live import INTERVAL_SECONDS, LiveTail
+from nacre.engine.observers import Observers
 from nacre.engine.planner import PlanKey, environment
 from nacre.engine.wait import WaitPolicy
 from nacre.errors import InvalidRequestError, NacreError, shown

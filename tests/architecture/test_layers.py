@@ -39,6 +39,7 @@ LAYERS = [
         "backend",
         "result",
         "settings",
+        "setting_values",
         "errors",
         "regex",
         "forks",

@@ -27,9 +27,10 @@ from acp.schema import (
 from nacre import config
 from nacre.api import PROFILE as RUN_PROFILE
 from nacre.backend import Backend, Ending
-from nacre.engine.capture import Capture, Observers
+from nacre.engine.capture import Capture
 from nacre.engine.engine import Engine, from_environment
 from nacre.engine.execute import conclude, in_place
+from nacre.engine.observers import Observers
 from nacre.engine.run import Run
 from nacre.errors import NacreError
 from nacre.guard.approval import Approver

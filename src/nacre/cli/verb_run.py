@@ -13,7 +13,7 @@ from nacre.api import PROFILE, run_with
 from nacre.cli.frame import DENIED, OUR_FAILURE, complain
 from nacre.cli.interruption import Interruption
 from nacre.engine.call_log import OUTCOME_WORDS
-from nacre.engine.capture import Observers
+from nacre.engine.observers import Observers
 from nacre.errors import DeniedError, InvalidRequestError, NacreError
 from nacre.request import check_timeout
 from nacre.result import Exited, Lost, ShellResult, Signalled, Stopped, TimedOut

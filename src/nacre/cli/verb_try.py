@@ -17,8 +17,8 @@ from nacre.cli.interruption import Interruption
 from nacre.cli.listing import paper
 from nacre.cli.verb_run import add_place, as_object, command_of, exit_code, variables_of
 from nacre.contracts.companions.changes_tool import settled_text
-from nacre.engine.capture import Observers
 from nacre.engine.engine import from_environment
+from nacre.engine.observers import Observers
 from nacre.errors import InvalidRequestError
 from nacre.request import ShellRequest, check_call
 from nacre.result import ShellResult

@@ -1,40 +1,27 @@
-"""Where the output of one run goes: a bounded window and an artifact for each stream, and what observes it live."""
+"""Where the output of one run goes: a plain buffer while it is small, then streams with windows and artifacts."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
 
-from nacre.artifacts.spill import Spill, SpillResult
 from nacre.artifacts.store import ArtifactStore
 from nacre.artifacts.writer import ArtifactWriter
 from nacre.backend import SIDE, Ending
+from nacre.engine.observers import NO_OBSERVERS, Observers
+from nacre.engine.output_streams import OutputStreams
+from nacre.engine.side_copy import SideCopy
 from nacre.errors import ArtifactError
 from nacre.output.captured import Captured, Selection
 from nacre.output.escapes import is_plain
-from nacre.output.redaction.redactor import Redactor
-from nacre.output.sizes import human_size
 from nacre.output.window import Window
 from nacre.planning.plan import Plan
 from nacre.profile import CaptureShape, Profile
-from nacre.request import Lifted
-from nacre.result import ArtifactRef, Minimized, Output
+from nacre.result import ArtifactRef, Output
 from nacre.settings import MinimizerSettings, Settings
-from nacre.state_directory import SURVEY_SECONDS, files
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nacre.engine.live import LiveTail
-
-# Of a producer whose last stage is lifted: smaller outputs are kept only if the stage hid something.
-SIDE_BYTES = 64 * 1024
 
 # A shorter output cannot save enough.
 LEAST_SHORTENED_BYTES = 1024
-
-Passthrough = Callable[[int, memoryview], None]
 
 _KINDS = {"merged": ("output",), "split": ("stdout", "stderr")}
 
@@ -44,16 +31,6 @@ class Nowhere:
 
     def feed(self, stream: int, buffer: bytearray, size: int) -> None:
         raise AssertionError("a kept command's output is not read here")
-
-
-class Observers(NamedTuple):
-    """What sees the output of a run while it comes, without hidden values."""
-
-    live: LiveTail | None = None
-    passthrough: Passthrough | None = None
-
-
-NO_OBSERVERS = Observers()
 
 
 class Capture:
@@ -84,11 +61,8 @@ class Capture:
             line_bytes=settings.output.line_bytes,
         )
         self._shape = _holding(profile.capture, inline) if profile.sized_by_settings else profile.capture
-        self._watch: Callable[[bytes], object] | None = None
-        self._redactors: list[Redactor] = []
-        self._side: Spill | None = None
-        self._side_redactor: Redactor | None = None
-        self._spills: list[Spill] | None = None
+        self._side: SideCopy | None = None
+        self._streams: OutputStreams | None = None
         """None while the output of each stream is small …"""
         self._small = [bytearray()] if profile.streams == "merged" else [bytearray(), bytearray()]
         """… and is held here."""
@@ -97,27 +71,23 @@ class Capture:
         if planned.hides or observed or (lifted is not None and lifted.side):
             self._spill()
 
-    def _spill(self) -> list[Spill]:
+    def _spill(self) -> OutputStreams:
         """Set up windows, artifacts, redaction and observers, and feed them what was held."""
-        if self._spills is not None:
-            return self._spills
-        shape, redactor = self._shape, self._planned.redactor
-        kinds = _KINDS[self._profile.streams]
-        if self._planned.hides:
-            self._redactors = [redactor.fresh() for _ in kinds]
+        if self._streams is not None:
+            return self._streams
+        planned, lifted = self._planned, self._planned.request.lifted
         if self._observers.live is not None:
-            self._observers.live.redactor = redactor
-        self._spills = [
-            Spill(Window(shape.head_bytes, shape.tail_bytes, whole_bytes=shape.whole_bytes), self._create(kind))
-            for kind in kinds
-        ]
-        if self._lifted is not None and self._lifted.side:
-            self._side = Spill(Window(0, 0, whole_bytes=SIDE_BYTES), self._create("output"))
-            self._side_redactor = redactor.fresh() if self._planned.hides else None
-        for spill, held in zip(self._spills, self._small, strict=True):
+            self._observers.live.redactor = planned.redactor
+        hiding = planned.redactor if planned.hides else None
+        kinds = _KINDS[self._profile.streams]
+        self._streams = OutputStreams(kinds, self._shape, self._create, hiding, self._observers)
+        if lifted is not None and lifted.side:
+            fresh = None if hiding is None else hiding.fresh()
+            self._side = SideCopy(lifted, self._create("output"), fresh)
+        for spill, held in zip(self._streams.spills, self._small, strict=True):
             spill.feed(held)
         self._small = []
-        return self._spills
+        return self._streams
 
     def _create(self, kind: str) -> Callable[[], ArtifactWriter]:
         settings = self._settings
@@ -125,60 +95,31 @@ class Capture:
             kind, cap_bytes=settings.artifact_cap_bytes, head_bytes=settings.artifact_head_bytes
         )
 
-    @property
-    def _lifted(self) -> Lifted | None:
-        return self._planned.request.lifted
-
     def feed(self, stream: int, buffer: bytearray, size: int) -> None:
-        if self._spills is None:
+        streams = self._streams
+        if streams is None:
             held = self._small[stream - 1]
-            if self._watch is None and len(held) + size <= self._shape.whole_bytes:
+            if len(held) + size <= self._shape.whole_bytes:
                 held += buffer if size == len(buffer) else memoryview(buffer)[:size]
                 return
-            self._spill()
+            streams = self._spill()
         if stream == SIDE:
-            self._feed_side(buffer, size)
-            return
-        if self._redactors:
-            buffer = bytearray(self._redactors[stream - 1].feed(memoryview(buffer)[:size]))
-            size = len(buffer)
-        self._take(stream, buffer, size)
-
-    def _take(self, stream: int, buffer: bytearray, size: int) -> None:
-        assert self._spills is not None
-        self._spills[stream - 1].feed(buffer, size)
-        if self._observers.live is not None:
-            self._observers.live.feed(buffer, size)
-        if self._watch is not None:
-            self._watch(bytes(memoryview(buffer)[:size]))
-        if self._observers.passthrough is not None:
-            self._observers.passthrough(stream, memoryview(buffer)[:size])
-
-    def _feed_side(self, buffer: bytearray, size: int) -> None:
-        assert self._side is not None
-        if self._side_redactor is not None:
-            buffer = bytearray(self._side_redactor.feed(memoryview(buffer)[:size]))
-            size = len(buffer)
-        self._side.feed(buffer, size)
+            assert self._side is not None
+            self._side.feed(buffer, size)
+        else:
+            streams.feed(stream, buffer, size)
 
     def watch(self, feed: Callable[[bytes], object]) -> None:
-        """Show the output to a watcher, from now on, beside the one that sees it already."""
-        before = self._watch
-
-        def both(data: bytes) -> None:
-            assert before is not None
-            before(data)
-            feed(data)
-
-        self._watch = feed if before is None else both
+        """Show the output to a watcher, from now on, beside those that see it already."""
+        self._spill().watch(feed)
 
     def so_far(self, most_bytes: int) -> tuple[bytes, int]:
         """Return the newest output, and how many bytes came before it."""
-        if self._spills is None:
+        if self._streams is None:
             pieces = [bytes(held) for held in self._small]
             total = sum(map(len, pieces))
         else:
-            windows = [spill.window for spill in self._spills]
+            windows = [spill.window for spill in self._streams.spills]
             pieces = [window.tail if window.whole is None else window.whole for window in windows]
             total = sum(window.total_bytes for window in windows)
         newest = b"".join(pieces)[-most_bytes:]
@@ -193,12 +134,12 @@ class Capture:
         """
         problems: list[str] = []
         if self._minimizer is not None and ending is not None:
-            long = self._spills is not None or len(self._small[0]) >= LEAST_SHORTENED_BYTES
+            long = self._streams is not None or len(self._small[0]) >= LEAST_SHORTENED_BYTES
             if long and (shortened := self._shortened(self._minimizer, ending, problems)) is not None:
                 if self._side is not None:
-                    shortened = self._with_side(shortened, self._side, problems)
+                    shortened = self._side.attached_to(shortened, problems)
                 return [shortened], problems
-        if self._spills is None and not keep_all:
+        if self._streams is None and not keep_all:
             shown = []
             for held in self._small:
                 whole = bytes(held)
@@ -211,10 +152,10 @@ class Capture:
                 shown.append(output)
             else:
                 return shown, problems
-        spills = self._spill()
+        streams = self._spill()
         self._flush()
         outputs = []
-        for spill in spills:
+        for spill in streams.spills:
             view = None if spill.window.overflowed else self._view(spill.window, None)
             # What the view cuts must be on disk, even if the window still holds all of it.
             if keep_all or (view is not None and (view.truncation or view.capped_lines or view.redraws)):
@@ -228,59 +169,32 @@ class Capture:
             if result.error is not None:
                 problems.append(f"the full output could not be kept: {result.error}")
         if self._side is not None:
-            outputs[0] = self._with_side(outputs[0], self._side, problems)
+            outputs[0] = self._side.attached_to(outputs[0], problems)
         return outputs, problems
 
     def _shortened(self, minimizer: MinimizerSettings, ending: Ending, problems: list[str]) -> Output | None:
-        """The shortened view of an output, once all of it is an artifact; None if it stays as it is."""
         whole = self._whole()
         if len(whole) < LEAST_SHORTENED_BYTES:
             return None
         # Loaded here: most outputs are short.
-        from nacre.engine.minimizing import shortened_text
+        from nacre.engine.minimizing import shortened_output
 
-        found, notices = shortened_text(whole.decode("utf-8", "replace"), self._planned.request, ending.code, minimizer)
-        problems += notices
-        if found is None:
-            return None
-        text = self._planned.redactor.redact_text(found.text) if self._planned.hides else found.text
-        data = text.encode("utf-8", "replace")
-        lines = text.count("\n") + 1
-        captured = Captured(whole=data, head=data, tail=data, total_bytes=len(data), total_lines=lines)
-        view = self._profile.view(captured, self._selection)
-        original = self._original(whole) if view.truncation is None else None
-        if original is None:
-            return None
-        return replace(
-            view,
-            text=f"{view.text.rstrip()}\n[raw output: artifact://{original.id}]\n",
-            total_bytes=len(whole),
-            total_lines=whole.count(b"\n") + (whole[-1:] != b"\n"),
-            artifact=original,
-            minimized=Minimized(
-                filter=found.filter,
-                raw_bytes=found.raw_bytes,
-                shown_bytes=found.shown_bytes,
-                artifact_id=original.id,
-            ),
+        return shortened_output(
+            whole,
+            self._planned,
+            ending.code,
+            minimizer,
+            problems,
+            view=lambda captured: self._profile.view(captured, self._selection),
+            create=self._create("bash-original"),
         )
 
     def _whole(self) -> bytes:
         """All output of the only stream; empty if it is not at hand."""
-        if self._spills is None:
+        if self._streams is None:
             return bytes(self._small[0])
         self._flush()
-        return self._spills[0].window.whole or b""
-
-    def _original(self, whole: bytes) -> ArtifactRef | None:
-        """The artifact of an output before it is shortened; None if it could not be kept."""
-        try:
-            writer = self._create("bash-original")()
-        except ArtifactError:
-            return None
-        writer.write(whole)
-        artifact = writer.close()
-        return artifact if writer.error is None else None
+        return self._streams.spills[0].window.whole or b""
 
     def _put_in_order(self, artifact: ArtifactRef, problems: list[str]) -> None:
         """Make the file of an artifact that was over its cap readable for any program."""
@@ -308,88 +222,37 @@ class Capture:
         text = self._planned.redactor.redact_text(output.text)
         return output if text == output.text else replace(output, text=text)
 
-    def _with_side(self, output: Output, side: Spill, problems: list[str]) -> Output:
-        """The output with the artifact of the whole, of which a last stage showed only a part."""
-        result = self._finish_side(side)
-        if result.error is not None:
-            problems.append(f"the full output could not be kept: {result.error}")
-        if result.artifact is None:
-            return output
-        if output.artifact is not None:
-            # The numbers of the lines shown are those of what was selected, so its own artifact stays the first.
-            assert self._lifted is not None
-            problems.append(f"all that `{self._lifted.stage}` selected from is artifact://{result.artifact.id}")
-            return output
-        return replace(output, artifact=result.artifact)
-
-    def _finish_side(self, side: Spill) -> SpillResult:
-        assert self._lifted is not None
-        if self._lifted.hides(lines=side.window.total_lines, size=side.window.total_bytes):
-            side.keep()
-        return side.finish()
+    def _flush(self) -> None:
+        """Pass on what redactors held back as the possible beginning of a hidden value."""
+        if self._streams is not None:
+            self._streams.flush()
+        if self._side is not None:
+            self._side.flush()
 
     # Handing over to the far side.
 
     def preview(self) -> Output:
         """The newest output so far."""
-        return self._view(self._spill()[0].window, None, self._selection._replace(head=None, tail=None, keep="tail"))
+        newest = self._selection._replace(head=None, tail=None, keep="tail")
+        return self._view(self._spill().spills[0].window, None, newest)
 
     def end_side(self) -> ArtifactRef | None:
         """End the copy of what a last stage selects from."""
-        if self._side is None:
-            return None
-        self._flush_side()
-        return self._finish_side(self._side).artifact
+        return None if self._side is None else self._side.end()
 
     def hand_over(self, path: str) -> tuple[bytes, str | None]:
-        """Write all output so far to a job's file; returns what is held back as the beginning of a secret.
-
-        And what could not be kept, in words; the file has a mark in its place.
-        The far side goes on with the redaction where this side stops, so a value cut in two is still found.
-        """
-        (spill,) = self._spill()
-        held = b"".join(redactor.give_up() for redactor in self._redactors)
-        self._redactors = []
-        whole = spill.window.whole
-        result = spill.finish()
-        window, artifact, problem = spill.window, result.artifact, None
-        try:
-            place = files(os.path.dirname(os.path.dirname(path)))
-            if whole is not None:
-                place.call(_write_new, path, whole)
-            elif artifact is not None:
-                # The job's file takes the artifact's place.
-                place.call_within(SURVEY_SECONDS, _copy, self._store.plain_path(artifact.id), path)
-                self._store.remove(artifact.id)
-            else:
-                problem = f"{human_size(window.omitted_bytes)} of the output so far could not be kept: {result.error}"
-                place.call(_write_new, path, window.head + f"\n[… {problem} …]\n".encode() + window.tail)
-        except (OSError, ArtifactError) as error:
-            # A full disk costs the output so far, not the command.
-            reason = error.strerror if isinstance(error, OSError) else error
-            problem = f"the output so far ({human_size(window.total_bytes)}) could not be kept: {reason}"
-        return held, problem
-
-    def _flush(self) -> None:
-        """Let go of what a redactor held back as the possible beginning of a secret."""
-        redactors, self._redactors = self._redactors, []
-        for stream, redactor in enumerate(redactors, start=1):
-            if rest := redactor.flush():
-                self._take(stream, bytearray(rest), len(rest))
-        self._flush_side()
-
-    def _flush_side(self) -> None:
-        if self._side is not None and self._side_redactor is not None:
-            self._side.feed(self._side_redactor.flush())
-            self._side_redactor = None
+        """Write all output so far to a job's file; return what is held back, and what could not be kept."""
+        return self._spill().hand_over(path, self._store)
 
     def close(self) -> None:
         """End the artifacts of a run that gave no result; what they hold is kept."""
-        if self._spills is None:
+        if self._streams is None:
             return
         self._flush()
-        for spill in [*self._spills, *([self._side] if self._side is not None else [])]:
+        for spill in self._streams.spills:
             spill.finish()
+        if self._side is not None:
+            self._side.close()
 
 
 def _holding(shape: CaptureShape, shown_bytes: int) -> CaptureShape:
@@ -397,17 +260,3 @@ def _holding(shape: CaptureShape, shown_bytes: int) -> CaptureShape:
     end = shown_bytes * 5 // 4
     head, tail = max(shape.head_bytes, end), max(shape.tail_bytes, end)
     return CaptureShape(max(shape.whole_bytes, head + tail), head, tail)
-
-
-def _copy(source: str, path: str) -> None:
-    # Loaded here: it brings every kind of compression along.
-    import shutil
-
-    shutil.copyfile(source, path)
-    os.chmod(path, 0o600)
-
-
-def _write_new(path: str, data: bytes) -> None:
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    with open(fd, "wb") as file:
-        file.write(data)

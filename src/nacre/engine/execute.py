@@ -15,8 +15,9 @@ from nacre.backend import Backend, Ending
 from nacre.backends.inline_wait import LoopUse, use_of
 from nacre.command import Command
 from nacre.engine.call_log import entry_of, measures
-from nacre.engine.capture import NO_OBSERVERS, Capture, Observers
+from nacre.engine.capture import Capture
 from nacre.engine.engine import Engine
+from nacre.engine.observers import NO_OBSERVERS, Observers
 from nacre.engine.planner import LEAST_SECONDS
 from nacre.engine.run import Run, until_done
 from nacre.engine.summary import summarise

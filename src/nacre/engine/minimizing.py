@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from nacre import config
-from nacre.errors import ConfigError
+from nacre.artifacts.writer import ArtifactWriter
+from nacre.errors import ArtifactError, ConfigError
 from nacre.minimize.evidence import Detector
 from nacre.minimize.minimiser import Minimised, minimise
 from nacre.minimize.user_filters import UserFilters, filters_of, matchers_of
+from nacre.output.captured import Captured
+from nacre.planning.plan import Plan
 from nacre.request import ShellRequest
+from nacre.result import ArtifactRef, Minimized, Output
 from nacre.settings import MinimizerSettings
 
 
@@ -24,7 +30,61 @@ class Shortening(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-def shortened_text(text: str, request: ShellRequest, exit_code: int | None, settings: MinimizerSettings) -> Shortening:
+def shortened_output(
+    whole: bytes,
+    planned: Plan,
+    exit_code: int | None,
+    settings: MinimizerSettings,
+    problems: list[str],
+    *,
+    view: Callable[[Captured], Output],
+    create: Callable[[], ArtifactWriter],
+) -> Output | None:
+    """Return the shortened view of an output, once all of it is an artifact; None if it is shown as it is.
+
+    Args:
+        problems: gets what a user's files of filters and matchers have wrong.
+        view: shows a text as the call's contract does.
+        create: begins the artifact of the whole.
+    """
+    found, notices = _shortened_text(whole.decode("utf-8", "replace"), planned.request, exit_code, settings)
+    problems += notices
+    if found is None:
+        return None
+    text = planned.redactor.redact_text(found.text) if planned.hides else found.text
+    data = text.encode("utf-8", "replace")
+    lines = text.count("\n") + 1
+    shown = view(Captured(whole=data, head=data, tail=data, total_bytes=len(data), total_lines=lines))
+    original = _kept(whole, create) if shown.truncation is None else None
+    if original is None:
+        return None
+    return replace(
+        shown,
+        text=f"{shown.text.rstrip()}\n[raw output: artifact://{original.id}]\n",
+        total_bytes=len(whole),
+        total_lines=whole.count(b"\n") + (whole[-1:] != b"\n"),
+        artifact=original,
+        minimized=Minimized(
+            filter=found.filter,
+            raw_bytes=found.raw_bytes,
+            shown_bytes=found.shown_bytes,
+            artifact_id=original.id,
+        ),
+    )
+
+
+def _kept(whole: bytes, create: Callable[[], ArtifactWriter]) -> ArtifactRef | None:
+    """Return the artifact of an output before it is shortened; None if it could not be kept."""
+    try:
+        writer = create()
+    except ArtifactError:
+        return None
+    writer.write(whole)
+    artifact = writer.close()
+    return artifact if writer.error is None else None
+
+
+def _shortened_text(text: str, request: ShellRequest, exit_code: int | None, settings: MinimizerSettings) -> Shortening:
     """Shorten the output of a call. A call that asks for all of its output, or for some of its lines, gets them."""
     if not settings.minimize or request.raw or request.head is not None or request.tail is not None:
         return Shortening(None)

@@ -12,9 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from nacre.engine.background import background_of, new_job, plan_apart, selection_notices
-from nacre.engine.capture import Capture, Nowhere, Observers
+from nacre.engine.capture import Capture, Nowhere
 from nacre.engine.engine import Engine
 from nacre.engine.execute import LATER_SECONDS, conclude
+from nacre.engine.observers import Observers
 from nacre.engine.run import WATCHDOG_SECONDS, Run
 from nacre.engine.wait import TO_THE_END, Kept, WaitPolicy
 from nacre.errors import ArtifactError, NacreError

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from nacre.backends.contained import ContainedBackend
 from nacre.daemon_thread import on_thread
 from nacre.engine.background import with_state
-from nacre.engine.capture import NO_OBSERVERS, Observers
 from nacre.engine.execute import execute
+from nacre.engine.observers import NO_OBSERVERS, Observers
 from nacre.engine.planner import LEAST_SECONDS, directory_of
 from nacre.engine.run import until_done
 from nacre.errors import NacreError, StartError, WorkingDirectoryError
