@@ -86,8 +86,8 @@ class Background:
     output_file: str
     preview: str = ""
     """The newest output so far."""
-    why: Literal["asked", "window", "event", "waiting"] = "asked"
-    """What made it a job: the caller, the end of the wait, the event that was waited for, or a wait for input."""
+    why: Literal["asked", "window", "event", "waiting", "detached"] = "asked"
+    """What made it a job: the caller, the end of the wait, the event, a wait for input, or a person at the console."""
     waiting_for: Waiting | None = None
     """The input that it waits for, if it does."""
     event: str | None = None

@@ -40,6 +40,8 @@ TICK_SECONDS = 0.03
 READ_BYTES = 256 * 1024
 OWN_SHELL = "a command on a terminal has a shell of its own: a copy of the session's state, whose changes are not kept"
 
+DETACHED = "a person detached it from the console, so that it goes on as a job"
+
 
 async def run_on_terminal(
     engine: Engine,
@@ -108,6 +110,11 @@ class TerminalCall:
         self._seen = 0
         """How much of the job's file was read."""
         self._buffer = bytearray(READ_BYTES)
+        self._detached = False
+
+    def _detach(self) -> None:
+        """Leave it as a job: a person closed its console with the detach key."""
+        self._detached = True
 
     async def wait(self, run: Run, policy: WaitPolicy, notices: list[str]) -> ShellResult | Background:
         await run.announced()
@@ -119,7 +126,7 @@ class TerminalCall:
         if (viewing := self._engine.log.viewing) is not None:
             assert self._capture is not None
             viewing.show_output(self._call, self._capture)
-            viewing.on_terminal(self._call, job, run)
+            viewing.on_terminal(self._call, job, run, self._detach)
         if (limit := self._planned.command.timeout) is not None and not run.over:
             run.watch.expect_answer(limit + self._planned.command.grace + WATCHDOG_SECONDS, starts_only=False)
         why, waiting = await self._until_over(run, job, policy)
@@ -161,6 +168,8 @@ class TerminalCall:
             state = job_terminal.state(job)
             if state is not None and state.waiting is not None:
                 return "waiting", state.waiting
+            if self._detached:
+                return "detached", None
             if loop.time() >= look_at:
                 look_at = loop.time() + LATER_SECONDS
                 self._show_late(run, job)
@@ -173,7 +182,7 @@ class TerminalCall:
         viewing = self._engine.log.look_for_viewers()
         if viewing is not None and not viewing.publisher.is_shown(self._call) and self._capture is not None:
             viewing.join(self._call, self._profile, self._planned, run, self._capture)
-            viewing.on_terminal(self._call, job, run)
+            viewing.on_terminal(self._call, job, run, self._detach)
 
     def _read(self) -> None:
         """Give the capture what the job's file has more than before."""
@@ -193,7 +202,7 @@ class TerminalCall:
         run.leave_running()
         give_back(job)
         preview = self._capture.preview()
-        notices = [*selection_notices(self._planned.request), *notices]
+        notices = [*selection_notices(self._planned.request), *notices, *([DETACHED] if why == "detached" else [])]
         background = background_of(
             self._engine, self._call, run, self._planned, self._profile, self._directory, notices, told=self._seen
         )

@@ -47,12 +47,13 @@ class Viewing:
         """Let viewers stop a running call."""
         self.publisher.handle(call, stop=_on(run.watch.loop, run.stop))
 
-    def on_terminal(self, call: str, job: Job, run: Run) -> None:
-        """Tell which job has the terminal of a call in the foreground, and let viewers stop the call."""
+    def on_terminal(self, call: str, job: Job, run: Run, keep: Callable[[], None]) -> None:
+        """Tell which job has the terminal of a call in the foreground, and let viewers stop the call or detach it."""
         if self.publisher.is_shown(call):
             facts = {"jobId": job.id, "jobPid": run.pid, "offset": 0, "attended": True}
             self.publisher.tell(call, "job", lasting=True, **facts)
             self.attend(call, run)
+            self.publisher.handle(call, keep=_on(run.watch.loop, keep))
 
     def join(self, call: str, profile: Profile, planned: Plan, run: Run, capture: Capture) -> None:
         """Tell viewers that came after its begin of a call that runs, with its newest output."""

@@ -16,7 +16,7 @@ LAST_LOOK_SECONDS = 0.2
 # … and one that has just done it may be about to end: then it is a result, not a job.
 LAST_BREATH_SECONDS = 0.05
 
-Kept = Literal["window", "event", "waiting"]
+Kept = Literal["window", "event", "waiting", "detached"]
 """Why a command that goes on is kept as a job."""
 
 

@@ -104,6 +104,8 @@ class Card:
     seconds: float | None = None
     """Wall time, once it is known."""
     job_id: str | None = None
+    attended: bool = False
+    """Whether its caller still waits for the job that has its terminal."""
     outcome: str | None = None
     """How it ended, as the log spells it; None while it runs."""
     exit_code: int | None = None
@@ -159,7 +161,7 @@ def take(card: Card, event: dict[str, Any]) -> None:
     elif kind == "approval":
         card.question = _question(event)
     elif kind == "job":
-        card.job_id = event.get("jobId")
+        card.job_id, card.attended = event.get("jobId"), bool(event.get("attended"))
     elif kind == "end":
         _end(card, event)
 

@@ -131,6 +131,10 @@ class Follower:
             return True
         return self._ask(call, {"do": "stop", "call": call})
 
+    def keep(self, call: str) -> bool:
+        """Have a call on a terminal go on as a job, which answers its agent now; False if it runs in no program."""
+        return self._ask(call, {"do": "keep", "call": call})
+
     def write(self, call: str, text: str) -> bool:
         """Type into the terminal of a foreground call; False if it does not run there."""
         return self._ask(call, {"do": "write", "call": call, "text": text})

@@ -266,6 +266,8 @@ class Publisher:
             return [] if answer is None else [lambda: answer(asked)]
         if what == "stop" and call is not None and call.stop is not None:
             return [call.stop]
+        if what == "keep" and call is not None and call.keep is not None:
+            return [call.keep]
         if what == "handOver":
             handover.put(str(asked.get("session")), str(asked.get("text")))
             return []

@@ -27,6 +27,8 @@ class ShownCall:
         self.start: FeedEvent = {name: value for name, value in facts.items() if name not in COMMON}
         self.stop: Callable[[], None] | None = None
         """Asks the owner of the call to stop it; called on any thread."""
+        self.keep: Callable[[], None] | None = None
+        """Asks the owner of a call on a terminal to answer its caller now and leave it as a job; on any thread."""
         self.write: Callable[[str], None] | None = None
         """Types into the terminal of the call; called on any thread."""
         self.resize: Callable[[int, int], None] | None = None

@@ -44,6 +44,17 @@ class JobFile(Stored):
             raise JobError(f"the output of {job.id} cannot be read: {reason}") from error
         return cls(fd=fd, extents=extents, files=place, notices=notices)
 
+    @classmethod
+    def again(cls, job: Job, fd: int) -> Self:
+        """Look once more at an output that is open already, even if its file was removed; `fd` stays the caller's."""
+        own = os.dup(fd)
+        try:
+            extents = job.files.call(_extents, own, os.fstat(own).st_size)
+        except BaseException:
+            os.close(own)
+            raise
+        return cls(fd=own, extents=extents, files=job.files)
+
     def read(self, offset: int, limit: int) -> Piece:
         """As every output is read; a hole that has grown under us is passed over, not read as zeros."""
         known = self.extents

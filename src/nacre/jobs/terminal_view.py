@@ -23,6 +23,7 @@ HEAD_BYTES = 32 * 1024
 UPDATE_BYTES = {"ghostty": 1024 * 1024, "pyte": 24 * 1024}
 # Ends a string that the passed-over bytes began, and an unfinished sequence.
 _RESYNC = b"\x18\x1b\\"
+_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 class TerminalView:
@@ -46,6 +47,9 @@ class TerminalView:
         size = job_terminal.DEFAULT_SIZE if self._state is None else self._state.size
         self.screen: VirtualScreen = open_screen(size.columns, size.rows)
         self._offset = 0
+        self._fd: int | None = None
+        self._gone = False
+        self._closed = False
 
     def update(self) -> bool:
         """Take what is new, a bounded amount of it; True if there was anything."""
@@ -56,7 +60,8 @@ class TerminalView:
         most = UPDATE_BYTES[self.screen.emulator]
         if self._size() <= self._offset:
             return False
-        with JobFile.open(self.job) as file:
+        assert self._fd is not None
+        with JobFile.again(self.job, self._fd) as file:
             if self._offset < HEAD_BYTES:
                 piece = file.read(self._offset, min(HEAD_BYTES - self._offset, most))
                 self._offset = piece.end
@@ -71,8 +76,13 @@ class TerminalView:
         return True
 
     def _size(self) -> int:
+        # Held open: a call that ends in the foreground removes its job, and the last rows are still to be shown.
         try:
-            found: int = self.job.files.call(os.path.getsize, self.job.output_file)
+            if self._closed:
+                return 0
+            if self._fd is None:
+                self._fd = self.job.files.call(os.open, self.job.output_file, _FLAGS)
+            found: int = os.fstat(self._fd).st_size
         except OSError:
             return 0
         return found
@@ -84,11 +94,18 @@ class TerminalView:
                 try:
                     self.job = self._table.get(self.job.id)
                 except UnknownJobError:
-                    return  # removed: its output so far stays on the screen
+                    self._gone = True  # its output so far stays on the screen
 
     @property
     def ended(self) -> bool:
-        return not self.job.running
+        return self._gone or not self.job.running
+
+    def close(self) -> None:
+        """Give back what it holds open; nothing is read any more."""
+        self._closed = True
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
 
     @property
     def waiting(self) -> Waiting | None:

@@ -26,6 +26,10 @@ BATCH = 50
 class Viewer(Protocol):
     """What shows the calls: the full-screen console, or the plain one."""
 
+    @property
+    def shows_terminals(self) -> bool:
+        """Whether a person can type into a terminal there, so that `pty: true` gives one."""
+
     def show_call(self, card: Card, kind: str, open_whole: Callable[[], Kept | None]) -> None:
         """Show a card after an event of this kind."""
 
@@ -54,7 +58,9 @@ class AgentCalls:
     async def follow(self) -> None:
         """Show what the agents do, until cancelled."""
         try:
-            async with Follower(self._state_dir, redactor=self._redactor) as follower:
+            async with Follower(
+                self._state_dir, redactor=self._redactor, person=self._viewer.shows_terminals
+            ) as follower:
                 self._follower = follower
                 self.following.set()
                 taken = 0
@@ -101,7 +107,19 @@ class AgentCalls:
 
     def answer(self, card: Card, text: str) -> bool:
         """Type a line at the prompt of a call; False if it cannot be reached. It is recorded nowhere here."""
-        return self._follower is not None and self._follower.write(card.call, f"{text}\r")
+        if self._follower is None:
+            return False
+        if card.job_id is None:
+            return self._follower.write(card.call, f"{text}\r")
+        try:
+            self._follower.write_job(card.job_id, f"{text}\r".encode("utf-8", "surrogateescape"))
+        except NacreError:
+            return False
+        return True
+
+    def keep(self, card: Card) -> bool:
+        """Have a call on a terminal go on as a job; False if its program is gone, or it is one already."""
+        return self._follower is not None and self._follower.keep(card.call)
 
     def stop(self, card: Card) -> bool:
         """Stop a call or its job; what it has written stays. False if it cannot be reached."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
+import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
-from textual import work
+from textual import events, work
 from textual.app import App, ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.widgets import Footer, Input, Static
 
@@ -19,27 +19,29 @@ from nacre.engine.engine import Engine, from_environment
 from nacre.feed.card import Card
 from nacre.feed.folding import DENSITIES
 from nacre.tui.agent_calls import AgentCalls
+from nacre.tui.asked_questions import AskedQuestions
 from nacre.tui.command_input import CommandInput
 from nacre.tui.console import Console
+from nacre.tui.consoles import Consoles
 from nacre.tui.help_screen import HelpScreen
 from nacre.tui.jobs_panel import JobsPanel
 from nacre.tui.line_history import LineHistory
 from nacre.tui.output_screen import OutputScreen
 from nacre.tui.person import PersonSession
 from nacre.tui.person_commands import PersonCommands, handover
-from nacre.tui.question_bar import OpenQuestion, QuestionBar, open_questions
+from nacre.tui.question_bar import QuestionBar
 from nacre.tui.themes import DARK, LIGHT
 from nacre.tui.transcript_view import TranscriptView
 from nacre.tui.typed_line import Bang, Move, Search, read_line
 from nacre.tui.whole_output import Kept
 
 if TYPE_CHECKING:
-    from nacre.feed.follower import Decision
-    from nacre.guard.verdict import Verdict
     from nacre.settings import Settings
 
 # Below this width the jobs take the place of the transcript instead of standing beside it.
 BESIDE_COLUMNS = 110
+# A console that opens by itself must not get keys that were meant for something else.
+QUIET_SECONDS = 1.0
 
 
 class NacreApp(App[None]):
@@ -59,11 +61,12 @@ class NacreApp(App[None]):
     #line > CommandInput { width: 1fr; background: $surface; padding: 0; }
     Footer { background: $panel; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
+    BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
         Binding("f1", "help", "Help"),
         Binding("f2", "jobs", "Jobs"),
         Binding("f3", "agent", "Agent"),
         Binding("f4", "answer", "Answer"),
+        Binding("f5", "console", "Console"),
         Binding("ctrl+t", "theme", "Theme", show=False),
         Binding("ctrl+c", "interrupt", "Stop", show=False, priority=True),
         Binding("ctrl+q", "quit", "Quit", priority=True),
@@ -74,18 +77,18 @@ class NacreApp(App[None]):
         self._engine: Engine = from_environment(settings=settings)
         self._dark = dark
         self.history = LineHistory(self._engine.state_dir, hide=self._engine.redactor.redact_text)
-        session = PersonSession(cwd=cwd, settings=settings, approver=self._approve)
-        self.person = PersonCommands(session, self._engine.artifacts, self._show_own)
         engine = self._engine
         self.calls = AgentCalls(engine.state_dir, engine.jobs, engine.artifacts, self, engine.redactor)
-        self._approvals: dict[str, asyncio.Future[bool]] = {}
-        self._asked: dict[str, Card] = {}
-        """The cards of open questions, by question."""
         # Held, not looked up: another screen may be in front, and events still come while the app ends.
         self._head, self._where = Static(id="head"), Static(id="where")
         self.transcript = TranscriptView(id="transcript")
         self._panel = JobsPanel(self._engine.jobs, id="jobs")
         self._questions = QuestionBar(id="questions")
+        self.asked = AskedQuestions(self._questions, self.calls)
+        self.consoles = Consoles(self, engine.jobs, self.calls, engine.settings.pty.escape)
+        self._key_at = -QUIET_SECONDS
+        session = PersonSession(cwd=cwd, settings=settings, approver=self.asked.approve)
+        self.person = PersonCommands(session, engine.artifacts, self._show_own)
         self._typed = CommandInput(self.history, cwd=lambda: self.person.cwd, id="typed")
         self.agent: str | None = None
         """The agent's session that reads the person's `!` commands."""
@@ -146,17 +149,22 @@ class NacreApp(App[None]):
 
     # What agents do.
 
+    shows_terminals = True
+
     def show_call(self, card: Card, kind: str, open_whole: Callable[[], Kept | None]) -> None:
         """Show what has happened in an agent's call."""
         self.transcript.show_card(card, open_whole, prompt="!" if card.by == "person" else "$")
-        bar = self._questions
-        for question in open_questions(card):
-            self._asked[question.id] = card
-            bar.ask(question)
-        for name in (f"approval {card.call}", f"prompt {card.call}"):
-            if name in self._asked and name not in {question.id for question in open_questions(card)}:
-                del self._asked[name]
-                bar.withdraw(name)
+        self.asked.show(card)
+        if kind == "job" and card.attended:
+            self._offer_console(card)
+
+    def _offer_console(self, card: Card) -> None:
+        """Open the console of a call on a terminal, unless the person is in the middle of something."""
+        busy = len(self.screen_stack) > 1 or self._typed.value or time.monotonic() - self._key_at < QUIET_SECONDS
+        if busy:
+            self.notify(f"F5 opens the console of {card.command!r}", timeout=10)
+        else:
+            self.consoles.open_call(card)
 
     def show_problem(self, text: str) -> None:
         self.notify(f"agents cannot be followed: {text}", severity="error", timeout=30)
@@ -217,57 +225,40 @@ class NacreApp(App[None]):
         key = getattr(event, "character", None)
         if self.transcript.has_focus and key in ("1", "2", "3"):
             self.transcript.set_density(DENSITIES[int(key) - 1])
-        elif self.transcript.has_focus and key in ("s", "y"):
-            {"s": self._stop, "y": self._copy}[key]()
+        elif self.transcript.has_focus and key in ("s", "y", "t"):
+            {"s": self._stop, "y": self._copy, "t": self.action_console}[key]()
         elif self.transcript.has_focus and key in ("!", "/", "i"):
             typed = self._typed
             typed.value = "" if key == "i" else str(key)
             typed.focus()
             typed.cursor_position = len(typed.value)
 
-    # Approvals of the person's own commands.
-
-    async def _approve(self, command: str, verdict: Verdict) -> bool:
-        question = f"own-{id(verdict)}"
-        answer = asyncio.Future[bool]()
-        self._approvals[question] = answer
-        bar = self._questions
-        text = verdict.message
-        bar.ask(
-            OpenQuestion(
-                id=question, kind="approval", text=text, command=command, span=verdict.span, scopes=("once", "deny")
-            )
-        )
-        bar.give_focus()
-        try:
-            approved = await answer
-        finally:
-            self._approvals.pop(question, None)
-            bar.withdraw(question)
-        return approved
-
     def on_question_bar_answered(self, event: QuestionBar.Answered) -> None:
-        question = event.question.id
-        own, card = self._approvals.get(question), self._asked.pop(question, None)
-        if own is not None and not own.done():
-            own.set_result(event.answer == "once")
-        elif card is not None:
-            self._answer(card, event)
-        self._typed.focus()
-
-    def _answer(self, card: Card, event: QuestionBar.Answered) -> None:
-        if event.question.kind == "prompt":
-            reached = self.calls.answer(card, event.answer)
-        else:
-            reached = self.calls.decide(card, cast("Decision", event.answer))
-        if not reached:
+        if not self.asked.answered(event):
             self.notify("it was answered elsewhere, or its program is gone", severity="warning")
+        self._typed.focus()
 
     # Actions.
 
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key):
+            self._key_at = time.monotonic()
+        await super().on_event(event)
+
+    def action_console(self) -> None:
+        """Open the console of the selected call, else of the newest one that has one."""
+        found = [card for card in self.transcript.cards if card.running and card.pty and card.job_id is not None]
+        chosen = self._selected if self._selected in found else None
+        if chosen is not None or found:
+            self.consoles.open_call(chosen or found[-1])
+        else:
+            self.notify("no call runs on a terminal")
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """In a console every key is the program's."""
-        if action in ("quit", "interrupt") and isinstance(self.focused, Console):
+        if action in ("quit", "interrupt", "console", "help", "jobs", "agent", "answer", "theme") and isinstance(
+            self.focused, Console
+        ):
             return False
         return super().check_action(action, parameters)
 
@@ -326,6 +317,12 @@ class NacreApp(App[None]):
     def action_interrupt(self) -> None:
         if not self.person.stop():
             self.notify("Ctrl+Q ends the console; agents and jobs go on")
+
+    def on_jobs_panel_entered(self, event: JobsPanel.Entered) -> None:
+        self.consoles.open_job(event.job)
+
+    def on_jobs_panel_left(self) -> None:
+        self.action_jobs()
 
     def on_jobs_panel_chosen(self, event: JobsPanel.Chosen) -> None:
         from nacre.jobs.output_file import JobFile

@@ -218,6 +218,8 @@ class CardView:
         for question, keys in self._questions():
             strips += [self._line(f" {row} ", palette["question"], palette) for row in _by_words(question, room)]
             strips.append(self._line(keys, palette["notice"], palette))
+        if card.pty and card.running and card.job_id is not None:
+            strips.append(self._line("it runs on a terminal (t opens its console)", palette["dim"], palette))
         strips += self._facts(room + 2, palette)
         strips.append(Strip([Segment(" ", palette["text"])]))
         return strips

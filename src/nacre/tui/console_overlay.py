@@ -17,6 +17,7 @@ _KEYS = {
     "kill": "esc force-kill · ctrl+] detach (it goes on as a job) · input forwarded",
     "double": "esc esc force-kill · esc forwarded · ctrl+] detach (it goes on as a job) · input forwarded",
 }
+LOOK_SECONDS = 0.2
 FINISHED = "session finished · esc closes"
 
 
@@ -63,6 +64,9 @@ class ConsoleOverlay(ModalScreen[str]):
         self.query_one(Console).focus()
         self._show("running")
 
+    def on_unmount(self) -> None:
+        self._terminal.close()
+
     def _show(self, state: str) -> None:
         line = Text(no_wrap=True, overflow="ellipsis")
         line.append(f"▣ {TITLE} ", "bold")
@@ -80,5 +84,10 @@ class ConsoleOverlay(ModalScreen[str]):
         self.dismiss("finished" if self._terminal.ended else "detached")
 
     def on_console_finished(self) -> None:
-        self._show("killed" if self._killed else self._state())
         self.query_one(".console--keys", Static).update(FINISHED)
+        self._tell_end()
+        # How it ended may be told a moment later than that it did.
+        self.set_interval(LOOK_SECONDS, self._tell_end)
+
+    def _tell_end(self) -> None:
+        self._show("killed" if self._killed else self._state())

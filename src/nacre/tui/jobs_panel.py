@@ -2,74 +2,27 @@
 
 from __future__ import annotations
 
-import time
 from typing import ClassVar
 
 from rich.text import Text
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
-from textual.widget import Widget
-from textual.widgets import OptionList, Static
+from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from nacre.errors import NacreError
+from nacre.jobs import job_input, job_terminal
 from nacre.jobs.job import Job
-from nacre.jobs.output_file import JobFile
 from nacre.jobs.table import JobTable
-from nacre.output.decode import decode, trim_tail
-from nacre.output.escapes import strip
-from nacre.output.lines import settle
-from nacre.tui.job_words import job_state
-from nacre.tui.whole_output import rows_of
+from nacre.profile import Waiting
+from nacre.tui.job_log import JobLog
+from nacre.tui.job_rows import job_row
 
 LOOKS = 4
 """How often the files are looked at, in a second."""
-# What is read of a log: more than a screen shows.
-LOG_BYTES = 32 * 1024
 MOST_JOBS = 200
-
-
-class JobLog(Widget, can_focus=False):
-    """The newest rows of a job's output."""
-
-    DEFAULT_CSS = "JobLog { height: 1fr; padding: 0 1; background: $background; color: $foreground 88%; }"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._job: Job | None = None
-        self._read_to = -1
-        self.text = ""
-
-    def show(self, job: Job | None) -> None:
-        """Show the log of a job as it is now."""
-        if job is None or self._job is None or job.id != self._job.id:
-            self._read_to = -1
-        self._job = job
-        if job is None:
-            self.text = ""
-            self.refresh()
-            return
-        try:
-            with JobFile.open(job) as file:
-                if file.end == self._read_to:
-                    return
-                self._read_to = file.end
-                data = file.read(max(0, file.end - LOG_BYTES), LOG_BYTES).data
-        except NacreError as error:
-            self.text = str(error)
-        else:
-            self.text = settle(strip(decode(trim_tail(data)))).text
-        self.refresh()
-
-    def render(self) -> Text:
-        rows = rows_of(self.text, max(1, self.content_size.width))[-max(1, self.content_size.height) :]
-        return Text("\n".join(rows), no_wrap=True)
-
-    def on_resize(self, event: events.Resize) -> None:
-        self.refresh()
 
 
 class JobsPanel(Vertical):
@@ -87,10 +40,17 @@ class JobsPanel(Vertical):
     JobsPanel > OptionList:focus > .option-list--option-highlighted {
         background: $panel; color: $foreground; text-style: none;
     }
+    JobsPanel > #jobs-prompt { height: auto; max-height: 3; padding: 0 1; background: $warning 20%; display: none; }
+    JobsPanel > #jobs-prompt.-open { display: block; }
+    JobsPanel > Input { display: none; height: 1; border: none; padding: 0 1; background: $panel; }
+    JobsPanel > Input.-open { display: block; }
     JobsPanel > #jobs-keys { height: 1; padding: 0 1; color: $foreground 60%; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "stop", "Stop"),
+        Binding("i", "type", "Input"),
+        Binding("t", "console", "Console"),
+        Binding("escape", "leave", "Leave", show=False),
     ]
 
     class Chosen(Message):
@@ -103,17 +63,26 @@ class JobsPanel(Vertical):
     class Stopped(Chosen):
         """The person stopped a job."""
 
+    class Entered(Chosen):
+        """The person wants the console of a job."""
+
+    class Left(Message):
+        """The person leaves the panel."""
+
     def __init__(self, table: JobTable, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._table = table
         self._jobs: dict[str, Job] = {}
+        self._waiting: dict[str, Waiting] = {}
         self._lines: dict[str, str] = {}
 
     def compose(self) -> ComposeResult:
         yield Static("Jobs", id="jobs-title")
         yield OptionList(id="jobs-list")
         yield JobLog()
-        yield Static("Enter whole log · s stop", id="jobs-keys")
+        yield Static(id="jobs-prompt")
+        yield Input(id="jobs-input", compact=True)
+        yield Static("Enter whole log · i input · t console · s stop", id="jobs-keys")
 
     def on_mount(self) -> None:
         self.set_interval(1 / LOOKS, self.look)
@@ -136,17 +105,20 @@ class JobsPanel(Vertical):
             self.query_one("#jobs-title", Static).update(f"Jobs: {error}")
             return
         jobs = sorted(found, key=lambda job: (job.running, job.record.get("startedAt", 0)), reverse=True)[:MOST_JOBS]
+        states = {job.id: job_terminal.state(job) for job in jobs if job.running}
+        self._waiting = {one: state.waiting for one, state in states.items() if state is not None and state.waiting}
         self._list(jobs)
         running = sum(job.running for job in jobs)
         self.query_one("#jobs-title", Static).update(f"Jobs · {running} running of {len(jobs)}" if jobs else "No jobs")
-        self.query_one(JobLog).show(self.selected)
+        self._show_selected()
 
     def _list(self, jobs: list[Job]) -> None:
         options = self.query_one(OptionList)
-        lines = {job.id: _line(job) for job in jobs}
+        colours = self.app.theme_variables
+        lines = {job.id: job_row(job, self._waiting.get(job.id), colours) for job in jobs}
         if list(lines) == list(self._jobs):
             for job in jobs:
-                if lines[job.id].plain != self._lines.get(job.id):
+                if lines[job.id].markup != self._lines.get(job.id):
                     options.replace_option_prompt(job.id, lines[job.id])
         else:
             selected = self.selected
@@ -156,7 +128,22 @@ class JobsPanel(Vertical):
                 ids = list(lines)
                 options.highlighted = ids.index(selected.id) if selected is not None and selected.id in ids else 0
         self._jobs = {job.id: job for job in jobs}
-        self._lines = {job_id: line.plain for job_id, line in lines.items()}
+        self._lines = {job_id: line.markup for job_id, line in lines.items()}
+
+    def _show_selected(self) -> None:
+        job = self.selected
+        self.query_one(JobLog).show(job)
+        waiting = None if job is None else self._waiting.get(job.id)
+        prompt = self.query_one("#jobs-prompt", Static)
+        prompt.set_class(waiting is not None, "-open")
+        if waiting is not None:
+            hidden = " (hidden: it is recorded nowhere)" if waiting.hidden else ""
+            prompt.update(
+                Text.assemble(("It waits for input: ", "bold"), waiting.prompt.strip(), hidden, " · i answers")
+            )
+        entry = self.query_one(Input)
+        # Once hidden it stays so while something is typed: what was typed for a password is not shown afterwards.
+        entry.password = (waiting is not None and waiting.hidden) or (entry.password and bool(entry.value))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
@@ -164,7 +151,7 @@ class JobsPanel(Vertical):
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         event.stop()
-        self.query_one(JobLog).show(self.selected)
+        self._show_selected()
 
     def _send(self, kind: type[JobsPanel.Chosen]) -> None:
         job = self.selected
@@ -183,24 +170,43 @@ class JobsPanel(Vertical):
         else:
             self._send(self.Stopped)
 
+    def action_console(self) -> None:
+        self._send(self.Entered)
 
-_COLOURS = {"running": "bold", "failed": "red", "ok": "green"}
+    def action_type(self) -> None:
+        """Open the line that is typed into the selected job."""
+        job = self.selected
+        if job is None or not job.running:
+            return
+        entry = self.query_one(Input)
+        entry.placeholder = f"a line for {job.id}: Enter sends, Esc leaves"
+        entry.add_class("-open")
+        entry.focus()
 
+    def action_leave(self) -> None:
+        entry = self.query_one(Input)
+        if entry.has_class("-open"):
+            self._close_line()
+        else:
+            self.post_message(self.Left())
 
-def _line(job: Job) -> Text:
-    record = job.record
-    seconds = (record.get("endedAt") or time.time()) - record.get("startedAt", time.time())
-    state = job_state(job)
-    kind = "running" if job.running else "ok" if state == "exit 0" else "failed"
-    line = Text(no_wrap=True, overflow="ellipsis")
-    line.append(f"{job.id:<6}", "bold")
-    line.append(f"{state:<9} ", _COLOURS[kind])
-    line.append(f"{_age(seconds):>6}  ", "dim")
-    line.append(" ".join(str(record.get("command", "")).split()))
-    return line
+    def _close_line(self) -> None:
+        entry = self.query_one(Input)
+        entry.value = ""
+        entry.remove_class("-open")
+        self.query_one(OptionList).focus()
 
-
-def _age(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.0f} h"
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Type a line into the job: on its terminal, or where it has none into its open stdin."""
+        event.stop()
+        job, line = self.selected, event.value
+        self._close_line()
+        if job is None:
+            return
+        try:
+            if job_terminal.has_terminal(job):
+                job_terminal.write(job, f"{line}\r".encode("utf-8", "surrogateescape"))
+            else:
+                job_input.write_to(job, f"{line}\n".encode("utf-8", "surrogateescape"))
+        except NacreError as error:
+            self.notify(str(error), severity="warning")

@@ -271,6 +271,8 @@ class PlainConsole:
 
     # What agents do.
 
+    shows_terminals = False
+
     def show_call(self, card: Card, kind: str, open_whole: Callable[[], Kept | None]) -> None:
         """Tell a beginning, an end and a question; output is read when it is asked for."""
         self._cards[card.call] = (card, open_whole)

@@ -209,8 +209,11 @@ def _screen(engine: Engine, job: Job, fields: Mapping[str, Any]) -> Reply:
     from nacre.jobs.terminal_view import TerminalView
 
     view = TerminalView(job, table=engine.jobs)
-    view.update()
-    return job_texts.screen(view)
+    try:
+        view.update()
+        return job_texts.screen(view)
+    finally:
+        view.close()
 
 
 def _write(engine: Engine, fields: Mapping[str, Any]) -> Reply:
