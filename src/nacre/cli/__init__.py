@@ -23,6 +23,7 @@ VERBS = {
     "events": "print what every nacre here does, as JSON lines",
     "watch": "show what every nacre here runs, live, in this terminal",
     "tui": "see what agents do, answer and take over, run commands of your own",
+    "web": "the same as a page for a browser and a phone, live",
     "minimize": "shorten an output as a model would see it",
     "savings": "show what the minimiser saved, and how often that was regretted",
     "filters": "list, test and explain the filters of the minimiser",

@@ -1,0 +1,74 @@
+"""The agents' calls for the page: follows the feed, keeps the cards, and does what a person asks."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Any
+
+from nacre.errors import JobError
+from nacre.feed.card import Card
+from nacre.feed.follower import Decision, Follower
+from nacre.feed.transcript import Transcript
+from nacre.web.board import Board
+from nacre.web.page_cards import shortened_tail
+
+# Ended calls that the page shows; the log has the rest.
+MOST_CARDS = 300
+# Events that are taken before requests have their turn.
+BATCH = 20
+
+
+class PageCalls:
+    """The calls of a state directory, each a topic of the board."""
+
+    def __init__(self, follower: Follower, board: Board[str]) -> None:
+        self._follower = follower
+        self._board = board
+        self.transcript = Transcript(MOST_CARDS)
+
+    async def follow(self) -> None:
+        """Take what happens, until cancelled."""
+        taken = 0
+        async for event in self._follower:
+            self.take(event)
+            taken += 1
+            if taken % BATCH == 0:
+                await asyncio.sleep(0)
+
+    def take(self, event: dict[str, Any]) -> None:
+        card = self.transcript.feed(event)
+        if not card.running:
+            card.tail = shortened_tail(card.tail)
+        self._board.touch(card.call)
+
+    def get(self, name: str) -> Card | None:
+        return self.transcript.get(name)
+
+    # What a person does; each returns False where the call cannot be reached.
+
+    def stop(self, name: str) -> bool:
+        """Stop a call or a job; what it has written stays."""
+        card = self.get(name)
+        with contextlib.suppress(JobError):
+            return self._follower.stop(name if card is None else card.call)
+        return False
+
+    def decide(self, call: str, question: str, decision: Decision) -> bool:
+        """Answer an approval; the first answer of any viewer counts."""
+        card = self.get(call)
+        if card is None or card.question is None or card.question.id != question:
+            return False
+        return self._follower.answer(card.call, question, decision)
+
+    def answer(self, call: str, text: str) -> bool:
+        """Type a line at the prompt of a call. It is kept nowhere here."""
+        card = self.get(call)
+        if card is None or card.prompt is None:
+            return False
+        if card.job_id is None:
+            return self._follower.write(card.call, f"{text}\r")
+        with contextlib.suppress(JobError):
+            self._follower.write_job(card.job_id, f"{text}\r".encode("utf-8", "surrogateescape"))
+            return True
+        return False

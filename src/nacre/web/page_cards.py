@@ -1,0 +1,73 @@
+"""A call as the page gets it: the words and folds of the other viewers, as JSON. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nacre.feed.card import Card, Tail
+from nacre.feed.card_texts import command_text, origin_text, state_text
+from nacre.feed.folding import folded
+
+# What is held of an ended call: more than the page folds to, and all of an output that has no artifact.
+ENDED_CHARACTERS = 64 * 1024
+# Commands are shown whole; a longer one is data, and its beginning tells what it is.
+COMMAND_CHARACTERS = 64 * 1024
+UNFOLD = "show all"
+
+
+def card_json(card: Card, *, columns: int, here: str | None = None) -> dict[str, Any]:
+    """Return a card for a view of so many columns."""
+    fold = folded(card, columns)
+    command = command_text(card, here)
+    shown: dict[str, Any] = {
+        "call": card.call,
+        "command": command[:COMMAND_CHARACTERS],
+        "cut": max(0, len(command) - COMMAND_CHARACTERS),
+        "origin": origin_text(card),
+        "status": card.status,
+        "state": state_text(card),
+        "by": card.by,
+        "started": card.started,
+        "seconds": card.seconds,
+        "ended": card.ended,
+        "timeout": card.timeout,
+        "job": card.job_id,
+        "terminal": card.pty and card.job_id is not None and card.running,
+        "artifacts": card.artifacts,
+        "notices": card.notices,
+        "error": card.error,
+        "rule": card.rule,
+        "lines": fold.lines,
+        "hint": fold.hint(UNFOLD),
+        "output": bool(fold.lines or fold.missing_bytes),
+    }
+    if card.prompt is not None:
+        shown["prompt"] = {"text": card.prompt.strip(), "hidden": card.hides_input}
+    if (question := card.question) is not None:
+        shown["question"] = {
+            "id": question.id,
+            "rule": question.rule,
+            "message": question.message,
+            "deadline": question.deadline,
+            "parts": marked_parts(card.command, question.span),
+        }
+    return shown
+
+
+def marked_parts(command: str, span: tuple[int, int] | None) -> list[str]:
+    """Return a command as the text before its risky part, that part, and the text after it."""
+    if span is None:
+        return [command, "", ""]
+    start, end = max(0, span[0]), max(0, span[0], span[1])
+    return [command[:start], command[start:end], command[end:]]
+
+
+def shortened_tail(tail: Tail) -> Tail:
+    """Return what is held of the output of a call that has ended."""
+    if len(tail.text) <= ENDED_CHARACTERS:
+        return tail
+    gone, kept = tail.text[:-ENDED_CHARACTERS], tail.text[-ENDED_CHARACTERS:]
+    held = Tail()
+    held.add(kept, tail.missing_bytes + len(gone.encode("utf-8", "replace")))
+    held.missing_lines = tail.missing_lines + gone.count("\n")
+    return held

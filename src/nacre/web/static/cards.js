@@ -1,0 +1,176 @@
+// The transcript: a card for each call, the newest first.
+
+import { announce, byId, button, counted, make, seconds, setText } from "./dom.js";
+import { callPath, now, post } from "./wire.js";
+import { openOutput } from "./outputs.js";
+import { openTerminal } from "./terminal.js";
+
+const MOST = 400;
+const SIGNS = {
+  preview: "◌", running: "●", waiting: "▸", asking: "?", succeeded: "✓", failed: "✗", timedOut: "◔", cancelled: "■",
+  denied: "⊘", error: "!",
+};
+
+const cards = new Map();
+const list = byId("cards");
+let settled = false;
+
+export const running = () => [...cards.values()].filter((card) => card.data.ended === null).length;
+
+function build(data) {
+  const parts = {
+    sign: make("span", { class: "sign", "aria-hidden": "true" }),
+    state: make("span", { class: "state" }),
+    origin: make("span", { class: "origin" }),
+    time: make("span", { class: "time" }),
+    command: make("code"),
+    hint: button("", () => openOutput("call", data.call, card.data.command), { class: "hint" }),
+    lines: make("pre", { class: "lines" }),
+    notes: make("ul", { class: "notes" }),
+    facts: make("span", { class: "facts" }),
+    buttons: make("span", { class: "buttons" }),
+  };
+  const id = `call-${data.call}`;
+  const element = make("li", { class: "card" },
+    make("article", { "aria-labelledby": id },
+      make("p", { class: "card-head" }, parts.sign, parts.state, parts.origin, parts.time),
+      make("h3", { class: "command", id }, parts.command),
+      parts.hint, parts.lines, parts.notes,
+      make("div", { class: "card-foot" }, parts.facts, parts.buttons)));
+  const card = { element, parts, data, stale: false };
+  return card;
+}
+
+export function showCard(data) {
+  let card = cards.get(data.call);
+  const isNew = !card;
+  if (isNew) {
+    card = build(data);
+    cards.set(data.call, card);
+    insert(card, data.started);
+    forget();
+  }
+  const before = isNew ? null : card.data;
+  card.data = data;
+  card.stale = false;
+  draw(card);
+  match(card);
+  tell(before, data);
+  byId("empty").hidden = cards.size > 0;
+}
+
+function insert(card, started) {
+  // Calls come in the order in which they began, but for those that a late browser is told at once.
+  for (const other of list.children) {
+    if (Number(other.dataset.started) <= started) {
+      card.element.dataset.started = started;
+      list.insertBefore(card.element, other);
+      return;
+    }
+  }
+  card.element.dataset.started = started;
+  list.append(card.element);
+}
+
+function draw(card) {
+  const { data, parts, element } = card;
+  element.dataset.status = data.status;
+  setText(parts.sign, SIGNS[data.status] || "·");
+  setText(parts.state, data.question ? "asks for approval" : data.state);
+  setText(parts.origin, data.origin);
+  setText(parts.command, (data.by === "person" ? "! " : "$ ") + data.command + (data.cut ? ` … ${counted(data.cut, "more character")}` : ""));
+  parts.hint.hidden = !data.hint;
+  setText(parts.hint, data.hint || "");
+  const lines = data.lines.join("\n");
+  parts.lines.hidden = !data.lines.length;
+  setText(parts.lines, lines);
+  const notes = [...(data.error ? [data.error] : []), ...data.notices];
+  if (notes.join("\n") !== parts.notes.dataset.shown) {
+    parts.notes.dataset.shown = notes.join("\n");
+    parts.notes.replaceChildren(...notes.map((text) => make("li", { text })));
+  }
+  parts.notes.hidden = !notes.length;
+  const facts = [data.job, data.timeout ? `timeout ${data.timeout} s` : null, ...data.artifacts.map((one) => `artifact ${one}`)];
+  setText(parts.facts, facts.filter(Boolean).join(" · "));
+  drawButtons(card);
+  drawTime(card);
+}
+
+function drawButtons(card) {
+  const { data, parts } = card;
+  const live = data.ended === null && data.status !== "preview";
+  const wanted = [data.terminal && "terminal", data.output && "output", live && "stop"].filter(Boolean).join(" ");
+  if (parts.buttons.dataset.shown === wanted) return;
+  parts.buttons.dataset.shown = wanted;
+  const name = () => card.data.command.slice(0, 80);
+  parts.buttons.replaceChildren(...[
+    data.terminal && button("Terminal", () => openTerminal(card.data.job, card.data.call, card.data.command), { "aria-label": `Terminal of ${name()}` }),
+    data.output && button("Output", () => openOutput("call", card.data.call, card.data.command), { "aria-label": `Whole output of ${name()}` }),
+    live && button("Stop", (event) => stop(card.data.call, event.currentTarget), { class: "danger", "aria-label": `Stop ${name()}` }),
+  ].filter(Boolean));
+}
+
+export async function stop(call, pressed) {
+  pressed.disabled = true;
+  try {
+    await post(callPath(call, "stop"));
+  } catch (error) {
+    pressed.disabled = false;
+    announce(error.message);
+    byId("problem").textContent = error.message;
+    byId("problem").hidden = false;
+  }
+}
+
+function drawTime(card) {
+  const { data, parts } = card;
+  const took = data.seconds ?? Math.max(0, (data.ended ?? now()) - data.started);
+  // Tenths of a running call would change at every look.
+  setText(parts.time, data.ended === null && took < 60 ? `${Math.floor(took)}s` : seconds(took));
+}
+
+function tell(before, data) {
+  if (!settled) return;
+  if (before === null && data.ended === null) announce(`started: ${data.command.slice(0, 80)}`);
+  else if (before && before.ended === null && data.ended !== null) announce(`${data.state}: ${data.command.slice(0, 80)}`);
+}
+
+function forget() {
+  for (const [call, card] of cards) {
+    if (cards.size <= MOST) return;
+    if (card.data.ended !== null) dropCard(call);
+  }
+}
+
+export function dropCard(call) {
+  cards.get(call)?.element.remove();
+  cards.delete(call);
+}
+
+/** A connection begins: what it does not tell is not there any more. */
+export function expectCards(fresh) {
+  settled = false;
+  if (fresh) for (const card of cards.values()) card.stale = true;
+}
+
+export function cardsSettled() {
+  settled = true;
+  for (const [call, card] of cards) if (card.stale) dropCard(call);
+  byId("empty").hidden = cards.size > 0;
+}
+
+function match(card) {
+  const wanted = byId("filter").value, text = byId("find").value.toLowerCase(), { data } = card;
+  const failed = data.ended !== null && data.status !== "succeeded";
+  const kind = wanted === "all" || (wanted === "running" ? data.ended === null : failed);
+  card.element.hidden = !(kind && (!text || `${data.command}\n${data.lines.join("\n")}`.toLowerCase().includes(text)));
+}
+
+export function matchAll() {
+  list.classList.toggle("without-output", byId("density").value === "count");
+  for (const card of cards.values()) match(card);
+}
+
+export function tick() {
+  for (const card of cards.values()) if (card.data.ended === null) drawTime(card);
+}
