@@ -53,7 +53,8 @@ if TYPE_CHECKING:
         Truncation,
     )
     from nacre.settings import Settings
-    from nacre.tool import Notice, Tool, Update
+    from nacre.tool import Tool
+    from nacre.tool_events import Notice, Update
     from nacre.warden.privacy import become_unreadable
 
 __version__ = "0.1.0"
@@ -75,7 +76,8 @@ _HOMES = {
     "nacre.request": "ShellRequest",
     "nacre.result": "ArtifactRef Exited Lost Outcome Output ShellResult Signalled Stopped TimedOut Truncation",
     "nacre.settings": "Settings",
-    "nacre.tool": "Notice Tool Update",
+    "nacre.tool": "Tool",
+    "nacre.tool_events": "Notice Update",
     "nacre.warden.privacy": "become_unreadable",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}

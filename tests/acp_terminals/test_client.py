@@ -20,7 +20,8 @@ from nacre.backends import client_terminal
 from nacre.contracts.contract import Reply
 from nacre.errors import BackendUnavailableError, InvalidRequestError
 from nacre.settings import JobSettings, PolicySettings, Settings
-from nacre.tool import Tool, Update
+from nacre.tool import Tool
+from nacre.tool_events import Update
 
 SECRET = "AKIAIOSFODNN7EXAMPLE0secret"
 

@@ -31,7 +31,8 @@ from nacre.errors import InvalidRequestError
 from nacre.output.captured import Captured
 from nacre.result import Exited, Lost, Output, ShellResult, Stopped
 from nacre.settings import ExecutionSettings, Settings
-from nacre.tool import Tool, Update
+from nacre.tool import Tool
+from nacre.tool_events import Update
 
 
 async def call(arguments: object, **options: Any) -> dict[str, Any]:

@@ -21,7 +21,8 @@ from nacre.jobs.job import Job
 from nacre.jobs.notices import is_claimed
 from nacre.planning.terminal import SWITCHED_OFF
 from nacre.settings import ExecutionSettings, Settings, TerminalSettings
-from nacre.tool import Notice, Tool
+from nacre.tool import Tool
+from nacre.tool_events import Notice
 from nacre.warden import children
 
 # Holds a command until the test has made the file.

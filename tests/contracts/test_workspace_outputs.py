@@ -19,7 +19,8 @@ from workbench import Workbench, details, full, layout, plain, quick, timeless, 
 
 from nacre.contracts.contract import Reply
 from nacre.settings import Settings
-from nacre.tool import Tool, Update
+from nacre.tool import Tool
+from nacre.tool_events import Update
 
 
 def shown(reply: Reply) -> str:

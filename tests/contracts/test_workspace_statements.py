@@ -18,13 +18,13 @@ import pytest
 from workbench import INTERCEPTING, Workbench, details, full, gone, layout, plain, quick, timeless, until
 
 from nacre.contracts.workspace import Workspace
+from nacre.engine.planner import wait_policy
 from nacre.engine.wait import WaitPolicy
 from nacre.guard.interceptor import InterceptRule, compile_rules
 from nacre.planning.terminal import WITHOUT_UI
 from nacre.request import ShellRequest
 from nacre.result import Lost, Output, ShellResult
 from nacre.settings import ExecutionSettings, JobSettings, Settings
-from nacre.tool import wait_policy
 from nacre.warden import children
 
 PTY = WITHOUT_UI

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 from workbench import PATIENCE_SECONDS, Workbench, details, full, timeless, until
 
-from nacre.tool import Tool, Update
+from nacre.tool import Tool
+from nacre.tool_events import Update
 
 # What a renderer shows of a tool call (X219 to X226).
 

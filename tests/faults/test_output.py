@@ -14,7 +14,7 @@ from nacre import Exited, Signalled, Tool, run
 from nacre.contracts.contract import Reply
 from nacre.jobs.table import JobTable
 from nacre.settings import ExecutionSettings, JobSettings, OutputSettings, Settings, TerminalSettings
-from nacre.tool import Update
+from nacre.tool_events import Update
 
 KIB = 1024
 

@@ -16,7 +16,8 @@ from outside import Program, alive
 from nacre.jobs.polling import poll
 from nacre.jobs.table import JobTable
 from nacre.settings import JobSettings, Settings
-from nacre.tool import Notice, Tool
+from nacre.tool import Tool
+from nacre.tool_events import Notice
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from nacre.artifacts.store import ArtifactStore
 from nacre.errors import ArtifactError, some_of
 from nacre.planning.url_resolvers import LocalFiles, Skills
-from nacre.planning.urls import UnresolvedUrlError, UrlRouter
+from nacre.planning.urls import Resolver, UnresolvedUrlError, UrlRouter
 from nacre.state_directory import StateDirectoryError, files
 
 
@@ -48,11 +48,18 @@ class OnStateDirectory:
 
 
 def standard_router(
-    store: ArtifactStore, *, state_dir: str | os.PathLike[str], session: str, skill_roots: Sequence[Path] = ()
+    store: ArtifactStore,
+    *,
+    state_dir: str | os.PathLike[str],
+    session: str,
+    skill_roots: Sequence[Path] = (),
+    schemes: Mapping[str, Resolver] | None = None,
 ) -> UrlRouter:
-    """Return a router for `artifact://`, `local://` and `skill://`; a program may add its own schemes."""
+    """Return a router for `artifact://`, `local://`, `skill://` and further schemes; a program may add more."""
     router = UrlRouter()
     router.register("artifact", Artifacts(store))
     router.register("local", OnStateDirectory(os.fspath(state_dir), LocalFiles.of_session(state_dir, session)))
     router.register("skill", Skills(tuple(skill_roots)))
+    for scheme, resolver in (schemes or {}).items():
+        router.register(scheme, resolver)
     return router

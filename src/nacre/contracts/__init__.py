@@ -49,6 +49,12 @@ def contract_named(name: str) -> Contract | SeriesContract | Companion:
     return contract
 
 
+def name_of(contract: Contract | SeriesContract | Companion) -> str:
+    """Return the name of an own contract, as the log has it."""
+    named = getattr(getattr(contract, "profile", None), "contract", None)
+    return named if isinstance(named, str) else type(contract).__name__
+
+
 def schema_named(name: str, context: SchemaContext) -> dict[str, Any]:
     """The schema of a contract; the contract itself is imported only where it must be."""
     if name not in _SCHEMAS:

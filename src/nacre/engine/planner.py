@@ -24,6 +24,7 @@ from nacre.settings import Settings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nacre.engine.asking import Approved
+    from nacre.engine.wait import WaitPolicy
     from nacre.guard.interpret.shell_state import ShellState
 
 # Commands whose plan is remembered; a plan holds the command's text, little more.
@@ -200,3 +201,24 @@ class Planner:
         if asked and (by == "person" or policy.decision("no_dangerous_rm") == "ask"):
             return None
         return runtime_guard(command, state, policy)
+
+
+def wait_policy(request: ShellRequest, settings: Settings, most_wait: float | None = None) -> WaitPolicy | None:
+    """How long the call waits for a command that may become a job; None waits to the end."""
+    jobs, timeout = settings.jobs, request.timeout
+    assert timeout is not None
+    window = jobs.auto_background_seconds if most_wait is None else min(jobs.auto_background_seconds, most_wait)
+    moves = jobs.async_enabled and window > 0
+    if jobs.background_before_timeout:
+        # A command that may live for a second only is not worth moving.
+        window = min(window, timeout - 1.0)
+        moves = moves and window > 0
+    elif timeout <= window:
+        # The caller of a short timeout asked for the end of the command, not for a job.
+        moves = False
+    if not moves and request.until is None:
+        return None
+    # Loaded here: commands that are waited for to their end need none of it.
+    from nacre.engine.wait import WaitPolicy
+
+    return WaitPolicy(window if moves else None, request.until)

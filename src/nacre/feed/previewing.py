@@ -23,6 +23,26 @@ class Preview(NamedTuple):
     event: FeedEvent
 
 
+class Previews:
+    """The calls of a tool that are being written, by a key of the caller's."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Preview] = {}
+
+    def show(self, key: str, partial_json: str, redactor: Redactor, owner: Owner) -> Preview:
+        """Return the call as its arguments show it now."""
+        found = self._open[key] = preview_of(partial_json, self._open.get(key), redactor, owner)
+        return found
+
+    def take(self, command: str) -> str | None:
+        """Return the id under which viewers saw a command being written; None if they did not."""
+        for key, found in self._open.items():
+            if command.startswith(found.command):
+                del self._open[key]
+                return found.call
+        return None
+
+
 def preview_of(partial_json: str, before: Preview | None, redactor: Redactor, owner: Owner) -> Preview:
     """Return the call as its arguments show it; a value that may become a hidden one is held back."""
     fields = read_partial(partial_json)

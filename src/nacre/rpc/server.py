@@ -24,7 +24,8 @@ from nacre.json_lines.line_reader import TooLong
 from nacre.rpc import json_messages as messages
 from nacre.rpc.json_messages import BadLineError, Request
 from nacre.rpc.session_tools import SessionTools
-from nacre.tool import Tool, Update
+from nacre.tool import Tool
+from nacre.tool_events import Update
 
 # Commands without a session that run at once, because each holds descriptors and a process; others wait.
 MOST_RUNNING = 128

@@ -16,7 +16,7 @@ from nacre.contracts.contract import Reply
 from nacre.errors import DeniedError
 from nacre.feed.card import Card, Tail
 from nacre.output.escapes import strip
-from nacre.tool import Update
+from nacre.tool_events import Update
 from nacre.tui.card_styles import CARD_CLASSES, card_css, card_palette
 from nacre.tui.card_view import CardView, Palette
 from nacre.tui.output_screen import OutputScreen

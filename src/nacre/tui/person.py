@@ -14,7 +14,8 @@ from nacre.errors import NacreError
 from nacre.profile import Background
 from nacre.request import ShellRequest
 from nacre.result import ShellResult
-from nacre.tool import Tool, Update
+from nacre.tool import Tool
+from nacre.tool_events import Update
 
 if TYPE_CHECKING:
     from nacre.guard.approval import Approver
