@@ -35,11 +35,11 @@ _FLAGS = ("bold", "italic", "underline", "inverse", "faint", "strike")
 class SharedTerminal:
     """The screen of one job, for all browsers."""
 
-    def __init__(self, view: TerminalView, ended: Callable[[], str | None]) -> None:
+    def __init__(self, view: TerminalView, ended: Callable[[], str]) -> None:
         """Take a view.
 
         Args:
-            ended: how the program has ended, once it has.
+            ended: tells how the program has ended, once it has.
         """
         self.view = view
         self.board: Board[int] = Board()
@@ -58,6 +58,7 @@ class SharedTerminal:
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
+        self.view.close()
 
     async def _keep_up(self) -> None:
         while self.state["ended"] is None:
@@ -70,12 +71,14 @@ class SharedTerminal:
                 await asyncio.wait_for(self._hurry.wait(), pause)
 
     def _update(self) -> None:
-        screen = self.view.screen
-        # Before the last read, so that nothing written before the end is missed.
-        ended = self._ended()
+        screen, ended = self.view.screen, None
         try:
-            while self.view.update() and ended is not None:
-                pass
+            self.view.update()
+            if self.view.ended:
+                # What was written between the last read and the end.
+                while self.view.update():
+                    pass
+                ended = self._ended()
         except NacreError as error:
             ended = str(error)
         for row in sorted(screen.take_dirty()):
@@ -157,9 +160,9 @@ class Terminals:
         if found is None:
             if len(self._open) >= MOST_TERMINALS:
                 raise JobError(f"{MOST_TERMINALS} terminals are open already; close one")
-            found = SharedTerminal(TerminalView(self._table.get(job_id), table=self._table), lambda: self._end(job_id))
+            view = TerminalView(self._table.get(job_id), table=self._table)
+            found = self._open[job_id] = SharedTerminal(view, lambda: self._end(job_id))
             found.start()
-            self._open[job_id] = found
         found.viewers += 1
         try:
             yield found
@@ -169,15 +172,15 @@ class Terminals:
                 self._open.pop(job_id, None)
                 await found.close()
 
-    def _end(self, job_id: str) -> str | None:
-        """How the program has ended; None while it runs."""
+    def _end(self, job_id: str) -> str:
+        """How the program has ended."""
         try:
             job = self._table.get(job_id)
         except JobError:
             # The job of a call in the foreground is removed with the call, whose card tells the end.
             card = self._card_of(job_id)
             return "ended" if card is None or card.exit_code is None else f"exit code {card.exit_code}"
-        return None if job.running else outcome_of(job)
+        return outcome_of(job)
 
 
 def row_json(spans: tuple[Span, ...]) -> list[list[Any]]:
