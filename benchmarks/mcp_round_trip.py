@@ -2,8 +2,8 @@
 
 The client is a bare pipe: it writes a line and waits for a line, so that no client library is measured. Starts are
 compared with `python -c 'import asyncio'`, one of each a round. Calls of the library and of the server alternate. Each
-figure is a median of its own. The home directory is empty: reading the user's ~/.bashrc takes the time that it takes.
-`--server 'node server.js'` measures the start and memory of another server beside it.
+figure is a median of its own. The home directory is empty; `--rc 'sleep 0.5'` gives it a ~/.bashrc of these lines.
+Servers of others are measured where `make peers` has installed them; each runs `true` by its own tool.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import asyncio
 import json
 import os
 import re
-import shlex
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,19 +36,46 @@ MOST_LISTED, MOST_FIRST = 2.5, 4.0
 # The idle server with its helpers.
 MOST_PSS_MB = 40.0
 SETTLED_SECONDS = 1.0
-NACRE = [sys.executable, "-m", "nacre", "mcp"]
-# Other servers, where `make peers` has installed them: name → program and arguments below its folder.
-OTHERS = {"desktop-commander": ("node", "node_modules/@wonderwhy-er/desktop-commander/dist/index.js")}
+ERAS = ("2025-11-25", "2026-07-28")
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server and how its tool is asked to run a command."""
+
+    name: str
+    command: list[str]
+    tool: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+NACRE = Server("nacre mcp", [sys.executable, "-m", "nacre", "mcp"], "bash", {"command": COMMAND})
+# The servers of others, by the name of their environment, with their program below it.
+OTHERS = (
+    Server(
+        "mcp-server-commands",
+        ["node", "node_modules/mcp-server-commands/build/index.js"],
+        "run_command",
+        {"command": COMMAND},
+    ),
+    Server(
+        "desktop-commander",
+        ["node", "node_modules/@wonderwhy-er/desktop-commander/dist/index.js", "--no-onboarding"],
+        "start_process",
+        {"command": COMMAND, "timeout_ms": 5000, "shell": "/bin/bash"},
+    ),
+)
 
 
 class Pipe:
     """A client of one server process."""
 
-    def __init__(self, era: str, command: list[str] = NACRE) -> None:
+    def __init__(self, era: str, server: Server = NACRE) -> None:
         self._meta: dict[str, Any] = {}
         self._number = 0
+        self._server = server
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
+            server.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
         )
         client = {"name": "benchmark", "version": "1"}
         if era == "2025-11-25":
@@ -83,8 +110,8 @@ class Pipe:
                     return result
 
     def call(self) -> None:
-        result = self.ask("tools/call", {"name": "bash", "arguments": {"command": COMMAND}})
-        assert not result["isError"], result
+        result = self.ask("tools/call", {"name": self._server.tool, "arguments": self._server.arguments})
+        assert not result.get("isError"), result
 
     def close(self) -> None:
         assert self.process.stdin is not None
@@ -92,42 +119,42 @@ class Pipe:
         self.process.wait(30)
 
 
-def start(command: list[str], *, calls: bool) -> list[float]:
+def start(server: Server) -> tuple[float, float]:
     """Seconds from the start of a server to its list of tools, and to the result of its first call."""
     began = time.perf_counter()
-    pipe = Pipe("2025-11-25", command)
+    pipe = Pipe("2025-11-25", server)
     pipe.ask("tools/list", {})
-    times = [time.perf_counter() - began]
-    if calls:
-        pipe.call()
-        times.append(time.perf_counter() - began)
+    listed = time.perf_counter() - began
+    pipe.call()
+    first = time.perf_counter() - began
     pipe.close()
-    return times
+    return listed, first
 
 
-def starts(rounds: int, servers: dict[str, list[str]]) -> dict[str, list[list[float]]]:
+def starts(rounds: int, servers: list[Server]) -> tuple[list[float], dict[str, list[tuple[float, float]]]]:
     """The floor and each server, one of each a round, so that a busy moment hits all alike."""
-    found: dict[str, list[list[float]]] = {FLOOR: [], **{name: [] for name in servers}}
+    floor: list[float] = []
+    found: dict[str, list[tuple[float, float]]] = {server.name: [] for server in servers}
     for number in range(rounds + 1):
         began = time.perf_counter()
         subprocess.run([sys.executable, "-c", "import asyncio"], check=True)
-        taken = {FLOOR: [time.perf_counter() - began]}
-        taken |= {name: start(command, calls=command == NACRE) for name, command in servers.items()}
+        bare = time.perf_counter() - began
+        taken = {server.name: start(server) for server in servers}
         # The first round reads the files into the cache.
         if number:
+            floor.append(bare)
             for name, times in taken.items():
                 found[name].append(times)
-    return found
+    return floor, found
 
 
-def pss_mb(command: list[str]) -> float:
+def pss_mb(server: Server) -> float:
     """Of an idle server and of all that it has started; the helpers of nacre leave their parent."""
     become_subreaper()
     before = _pids()
-    pipe = Pipe("2025-11-25", command)
+    pipe = Pipe("2025-11-25", server)
     pipe.ask("tools/list", {})
-    if command == NACRE:
-        pipe.call()
+    pipe.call()
     time.sleep(SETTLED_SECONDS)
     own = [pid for pid in _pids() - before if _belongs(pid)]
     total = sum(map(_pss, own))
@@ -160,20 +187,20 @@ def _pss(pid: int) -> int:
 
 
 async def measure(rounds: int) -> dict[str, list[float]]:
-    """Milliseconds of each call, by what made it."""
-    times: dict[str, list[float]] = {"library": [], "2025-11-25": [], "2026-07-28": [], "ping": []}
-    pipes = {era: Pipe(era) for era in ("2025-11-25", "2026-07-28")}
+    """Milliseconds of each call of nacre, by what made it."""
+    pipes = {era: Pipe(era) for era in ERAS}
+    times: dict[str, list[float]] = {name: [] for name in ("library", *pipes, "ping")}
     async with nacre.Tool("workspace", session="benchmark") as tool:
         for number in range(rounds + WARM_UP):
             started = time.perf_counter()
             await tool.call({"command": COMMAND})
             times["library"].append((time.perf_counter() - started) * 1000)
-            for era, pipe in pipes.items():
+            for name, pipe in pipes.items():
                 started = time.perf_counter()
                 pipe.call()
-                times[era].append((time.perf_counter() - started) * 1000)
+                times[name].append((time.perf_counter() - started) * 1000)
             started = time.perf_counter()
-            pipes["2025-11-25"].ask("ping", {})
+            pipes[ERAS[0]].ask("ping", {})
             times["ping"].append((time.perf_counter() - started) * 1000)
             if number == WARM_UP:
                 times = {name: [] for name in times}
@@ -182,13 +209,25 @@ async def measure(rounds: int) -> dict[str, list[float]]:
     return times
 
 
-def others() -> dict[str, list[str]]:
-    """The other servers that are installed."""
-    found = {}
-    for name, (program, path) in OTHERS.items():
-        script = HOME / name / path
-        if script.exists():
-            found[name] = [program, str(script)]
+def measure_other(server: Server, rounds: int) -> list[float]:
+    """Milliseconds of each call of another server, apart from nacre's: it would take the processor's caches."""
+    pipe, times = Pipe(ERAS[0], server), []
+    for _ in range(rounds + WARM_UP):
+        started = time.perf_counter()
+        pipe.call()
+        times.append((time.perf_counter() - started) * 1000)
+    pipe.close()
+    return times[WARM_UP:]
+
+
+def installed() -> list[Server]:
+    """The servers of others that `make peers` has installed."""
+    found = []
+    for server in OTHERS:
+        program, script, *arguments = server.command
+        if (HOME / server.name / script).exists():
+            command = [program, str(HOME / server.name / script), *arguments]
+            found.append(Server(server.name, command, server.tool, server.arguments))
     return found
 
 
@@ -200,29 +239,37 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=500)
     parser.add_argument("--starts", type=int, default=15)
-    parser.add_argument("--server", action="append", default=[], metavar="COMMAND", help="another server")
+    parser.add_argument("--rc", default="", metavar="LINES", help="the lines of the user's ~/.bashrc")
     parser.add_argument("--check", action="store_true", help="exit with 1 if a target is missed")
     options = parser.parse_args()
-    servers = {"nacre mcp": NACRE, **others(), **{line: shlex.split(line) for line in options.server}}
+    others = installed()
     with tempfile.TemporaryDirectory(prefix="nacre-bench-") as home:
         os.environ["NACRE_HOME"] = os.environ["HOME"] = home
-        started = starts(options.starts, servers)
-        memory = {name: pss_mb(command) for name, command in servers.items()}
+        # Desktop Commander would report what it does.
+        os.environ["DESKTOP_COMMANDER_DISABLE_TELEMETRY"] = "1"
+        if options.rc:
+            (Path(home) / ".bashrc").write_text(f"{options.rc}\n", encoding="utf-8")
+        bare, started = starts(options.starts, [NACRE, *others])
+        memory = {server.name: pss_mb(server) for server in (NACRE, *others)}
         times = asyncio.run(measure(options.rounds))
-    print(f"load {os.getloadavg()[0]:.1f}; medians of {options.starts} starts and {options.rounds} calls")
-    floor = statistics.median(one for (one,) in started.pop(FLOOR))
+        times |= {server.name: measure_other(server, options.rounds // 5) for server in others}
+    medians = f"medians of {options.starts} starts and {options.rounds} calls (a fifth of those of others)"
+    print(f"load {os.getloadavg()[0]:.1f}; {medians}")
+    if len(others) < len(OTHERS):
+        print(f"not installed: {', '.join(one.name for one in OTHERS if not (HOME / one.name).exists())} (make peers)")
+    floor = statistics.median(bare)
     print(f"\n{'start':<40}{'ms':>8}{'times floor':>13}\n{FLOOR:<40}{floor * 1e3:>8.1f}{1:>13.2f}")
     missed = False
     for name, found in started.items():
-        steps = zip(("tools/list", "first result"), (MOST_LISTED, MOST_FIRST), zip(*found, strict=True), strict=False)
+        steps = zip(("tools/list", "first result"), (MOST_LISTED, MOST_FIRST), zip(*found, strict=True), strict=True)
         for what, most, values in steps:
             ratio = statistics.median(values) / floor
-            goal = verdict(ratio, most) if name == "nacre mcp" else ""
+            goal = verdict(ratio, most) if name == NACRE.name else ""
             missed |= "missed" in goal
             print(f"{f'{name}: {what}':<40}{ratio * floor * 1e3:>8.1f}{ratio:>13.2f}  {goal}")
     print(f"\n{'idle memory':<40}{'PSS MB':>8}")
     for name, size in memory.items():
-        goal = verdict(size, MOST_PSS_MB) if name == "nacre mcp" else ""
+        goal = verdict(size, MOST_PSS_MB) if name == NACRE.name else ""
         missed |= "missed" in goal
         print(f"{name:<40}{size:>8.1f}  {goal}")
     base = statistics.median(times["library"])
@@ -230,7 +277,7 @@ def main() -> int:
     for name, taken in times.items():
         tenths = statistics.quantiles(taken, n=10)
         above = statistics.median(taken) - base
-        goal = verdict(above, MOST_ABOVE_MS) if name.startswith("20") else ""
+        goal = verdict(above, MOST_ABOVE_MS) if name in ERAS else ""
         missed |= "missed" in goal
         print(f"{name:<28}{statistics.median(taken):8.3f}{tenths[0]:8.3f}{tenths[8]:8.3f}{above:8.3f}  {goal}")
     return 1 if missed and options.check else 0

@@ -47,6 +47,7 @@ ENVIRONMENTS: dict[str, PythonEnvironment | NodeEnvironment] = {
     "openhands": PythonEnvironment(requirements=("openhands-tools==1.58.0", "openhands-sdk==1.58.0"), python=(3, 12)),
     # Exact: some registries have later versions without the part for Linux. It runs on bun, which npm has too.
     "pi-natives": NodeEnvironment(dependencies={"@oh-my-pi/pi-natives": "18.2.3", "bun": "^1.3.14"}, overrides={}),
+    "mcp-server-commands": NodeEnvironment(dependencies={"mcp-server-commands": "^0.5.0"}, overrides={}),
     # The override: one of its many parts asks for a version that some registries do not have yet.
     "desktop-commander": NodeEnvironment(
         dependencies={"@wonderwhy-er/desktop-commander": "^0.2.52"},
@@ -115,6 +116,12 @@ ENTRIES = (
     Entry(name="nacre mcp, session", kind="server", adapter="mcp_servers:Nacre", ours=True, one_at_a_time=True),
     Entry(name="nacre mcp, stateless", kind="server", adapter="mcp_servers:NacreStateless", ours=True),
     Entry(name="mcp-shell-server", kind="server", adapter="mcp_servers:McpShellServer", environment="mcp-shell-server"),
+    Entry(
+        name="mcp-server-commands",
+        kind="server",
+        adapter="mcp_servers:McpServerCommands",
+        environment="mcp-server-commands",
+    ),
     Entry(
         name="desktop-commander",
         kind="server",

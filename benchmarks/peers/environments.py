@@ -39,7 +39,7 @@ def make(name: str) -> None:
 
 
 def _make_python(directory: Path, wanted: PythonEnvironment) -> None:
-    _do([_python(wanted.python), "-m", "venv", str(directory)])
+    _do([python_for(wanted.python), "-m", "venv", str(directory)])
     pip = [str(directory / "bin/python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     _do([*pip, *wanted.requirements])
 
@@ -53,7 +53,7 @@ def _make_node(directory: Path, wanted: NodeEnvironment) -> None:
     _do(["npm", "install", "--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts"], cwd=directory)
 
 
-def _python(oldest: tuple[int, int]) -> str:
+def python_for(oldest: tuple[int, int]) -> str:
     """An interpreter that is new enough: this one, one on the path, or one of pyenv's."""
     if sys.version_info >= oldest:
         return sys.executable

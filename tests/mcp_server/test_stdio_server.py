@@ -107,3 +107,34 @@ def links(pid: int) -> list[str]:
         return [os.readlink(f"/proc/{pid}/fd/{name}") for name in os.listdir(f"/proc/{pid}/fd")]
     except OSError:
         return []
+
+
+# What may be loaded before the list of tools is answered: command line, wire, settings and schemas, 45 modules; the
+# warden is started early, so that the first call finds it.
+LISTING = ("cli", "contracts", "feed", "json_lines", "mcp", "warden", "warden_client")
+MOST_LISTING = 50
+# Above all folders but these: the way of a call.
+CALLING = {"nacre.api", "nacre.tool", "nacre.series"}
+
+
+def test_the_list_of_tools_is_answered_before_the_engine_is_loaded() -> None:
+    """Python writes one line per import to the stream that carries the answers, so their order is known."""
+    argv = (sys.executable, "-X", "importtime", "-m", "nacre", "mcp")
+    with process(*argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as server:
+        tell(server, HELLO + b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
+        tell(server, request(1, "tools/list", {}))
+        assert server.stdout is not None
+        loaded, line = set(), ""
+        while '"id":1' not in line.replace(" ", ""):
+            line = server.stdout.readline().decode()
+            assert line
+            if line.startswith("import time:"):
+                loaded.add(line.rpartition("|")[2].strip())
+    assert {"asyncio", "nacre.mcp.machine"} <= loaded
+    third_party = {name for name in loaded if name.partition(".")[0] in {"mcp", "pydantic", "tree_sitter", "anyio"}}
+    assert third_party == set()
+    ours = {name for name in loaded if name.partition(".")[0] == "nacre"}
+    folders = {name.split(".")[1] for name in ours if name.count(".") > 1}
+    assert folders <= set(LISTING)
+    assert ours & CALLING == set()
+    assert len(ours) <= MOST_LISTING

@@ -115,6 +115,17 @@ class McpShellServer(McpTool):
         return "shell_execute", arguments
 
 
+class McpServerCommands(McpTool):
+    """It runs commands with Node's `exec`: /bin/sh, and no time limit of its own."""
+
+    def command(self) -> list[str]:
+        package = Path(os.environ["BENCH_PEERS"]) / "mcp-server-commands/node_modules/mcp-server-commands"
+        return ["node", str(package / "build/index.js")]
+
+    def request(self, script: str, timeout: float) -> tuple[str, dict[str, Any]]:
+        return "run_command", {"command": script}
+
+
 class DesktopCommander(McpTool):
     """It waits for a prompt, the end or the time given; a command that takes longer lives on, by design."""
 
