@@ -7,12 +7,9 @@ seconds, every call fails at once, so that an outage costs one wait and not one 
 from __future__ import annotations
 
 import contextlib
-import os
 import pickle
 import socket
 import struct
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -20,6 +17,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from nacre import forks
 from nacre.state_directory import ANSWER_SECONDS, StateDirectoryError, become_worker
+from nacre.warden_client.interpreter import start_interpreter
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -35,7 +33,6 @@ _BOOTSTRAP = (
     "descriptor = int(sys.argv[2]); naming.rename(b'nacre-state'); "
     "from nacre.state_worker import serve; serve(descriptor)"
 )
-_INTERPRETER_NEEDS = ("LD_LIBRARY_PATH", "LANG", "LC_ALL")
 
 
 class Worker:
@@ -48,18 +45,8 @@ class Worker:
         self._silence = silence_seconds
         self._retry_at = 0.0
         self._greeted = False
-        source = os.path.realpath(os.path.join(os.path.dirname(__file__), os.pardir))
         try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", _BOOTSTRAP, source, str(far.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=[far.fileno()],
-                start_new_session=True,
-                cwd="/",
-                env={name: os.environ[name] for name in _INTERPRETER_NEEDS if name in os.environ},
-            )
+            self._process = start_interpreter(_BOOTSTRAP, far.fileno())
         except OSError as error:
             self._sock.close()
             raise StateDirectoryError(f"the process that looks at it did not start: {error.strerror}") from error

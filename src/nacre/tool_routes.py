@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from nacre.engine.background import start_in_background
+from nacre.engine.call_origin import CallOrigin
 from nacre.engine.engine import Engine
 from nacre.engine.execute import execute
 from nacre.engine.observers import Observers
@@ -66,7 +67,7 @@ async def run_apart(
 
         policy = wait_policy(request, engine.settings, most_wait) if profile.moves_to_background else None
         run = run_try if request.tries else run_on_terminal
-        return await run(engine, request, profile, cwd=cwd, session=session, policy=policy, observers=observers)
+        return await run(engine, request, profile, CallOrigin(cwd, session, policy, observers))
     if client is not None and not engine.planner.watches(request.command, profile):
         return await _run_in_client(engine, client, request, profile, cwd=cwd, observers=observers)
     return None

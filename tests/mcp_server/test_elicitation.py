@@ -124,3 +124,19 @@ async def test_an_answer_to_another_command_counts_for_nothing(tmp_path: Path) -
         without = await client.session.call_tool("bash", unseen, input_responses=yes, allow_input_required=True)
         assert isinstance(without, InputRequiredResult)
     assert not (tmp_path / "unseen").exists()
+
+
+def test_an_answer_counts_once_for_its_command_and_on_the_server_that_asked() -> None:
+    ours, theirs = elicitation.OpenQuestions(), elicitation.OpenQuestions()
+    state = ours.add("a rule", "echo hi")
+    assert not theirs.take(state, "a rule", "echo hi")
+    assert ours.take(state, "a rule", "echo hi")
+    assert not ours.take(state, "a rule", "echo hi")
+    assert not ours.take(ours.add("a rule", "echo hi"), "a rule", "echo other")
+
+
+def test_the_oldest_question_of_too_many_is_forgotten() -> None:
+    questions = elicitation.OpenQuestions()
+    states = [questions.add("a rule", "echo hi") for _ in range(elicitation.MOST_QUESTIONS + 1)]
+    assert not questions.take(states[0], "a rule", "echo hi")
+    assert questions.take(states[1], "a rule", "echo hi")

@@ -14,6 +14,7 @@ import pytest
 
 from faults.outside import Meeting, Program, alive, eventually, full_pipe
 from nacre.jobs.table import JobTable
+from nacre.json_lines import running_calls
 from nacre.rpc import server
 from rpc.conftest import Client, Message, Start
 
@@ -344,7 +345,7 @@ def test_the_end_of_input_ends_the_foreground_and_keeps_jobs(client: Client, job
 
 async def test_what_was_asked_for_last_is_still_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # In this process, where the time for it can be as long as a busy machine needs.
-    monkeypatch.setattr(server, "LAST_SECONDS", 40.0)
+    monkeypatch.setattr(running_calls, "LAST_SECONDS", 40.0)
     monkeypatch.chdir(tmp_path)
     incoming, to_server = os.pipe()
     from_server, outgoing = os.pipe()

@@ -32,6 +32,7 @@ from nacre.engine.engine import Engine, from_environment
 from nacre.engine.execute import conclude, in_place
 from nacre.engine.observers import Observers
 from nacre.engine.run import Run
+from nacre.engine.summary import Finished
 from nacre.errors import NacreError
 from nacre.guard.approval import Approver
 from nacre.output.decode import decode, trim_head, trim_tail
@@ -209,16 +210,9 @@ class TerminalProvider:
             await run.settle()
             await run.sweep()
             # For the log, and to end the artifact.
-            conclude(
-                self._engine,
-                terminal.call,
-                run,
-                ending,
-                terminal.planned,
-                PROFILE,
-                terminal.capture,
-                after=(terminal.notice,),
-            )
+            after = (terminal.notice,)
+            finished = Finished(run, ending, terminal.planned, PROFILE, terminal.capture, after=after)
+            conclude(self._engine, terminal.call, finished)
         finally:
             run.release()
 

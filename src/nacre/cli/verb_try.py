@@ -17,6 +17,7 @@ from nacre.cli.interruption import Interruption
 from nacre.cli.listing import paper
 from nacre.cli.verb_run import add_place, as_object, command_of, exit_code, variables_of
 from nacre.contracts.companions.changes_tool import settled_text
+from nacre.engine.call_origin import CallOrigin
 from nacre.engine.engine import from_environment
 from nacre.engine.observers import Observers
 from nacre.errors import InvalidRequestError
@@ -93,8 +94,10 @@ async def _tried(
         engine,
         request,
         PROFILE if namespace.json else replace(PROFILE, streams="split"),
-        cwd=config.working_directory() if namespace.cwd is None else config.absolute(namespace.cwd),
-        observers=Observers(passthrough=None if namespace.json else interruption.pass_through),
+        CallOrigin(
+            cwd=config.working_directory() if namespace.cwd is None else config.absolute(namespace.cwd),
+            observers=Observers(passthrough=None if namespace.json else interruption.pass_through),
+        ),
     )
     assert isinstance(result, ShellResult)
     return result

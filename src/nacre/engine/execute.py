@@ -6,12 +6,12 @@ A ShellResult is returned exactly when a process was started; before that, an ex
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar, overload
 
-from nacre.backend import Backend, Ending
+from nacre.backend import Backend
 from nacre.backends.inline_wait import LoopUse, use_of
 from nacre.command import Command
 from nacre.engine.call_log import entry_of, measures
@@ -20,7 +20,7 @@ from nacre.engine.engine import Engine
 from nacre.engine.observers import NO_OBSERVERS, Observers
 from nacre.engine.planner import LEAST_SECONDS
 from nacre.engine.run import Run, until_done
-from nacre.engine.summary import summarise
+from nacre.engine.summary import Finished, summarise
 from nacre.errors import BackendUnavailableError, JobError, NacreError, NoEventLoopError
 from nacre.planning.plan import Plan
 from nacre.profile import Background, Profile
@@ -235,9 +235,7 @@ async def _run(
             if ending.left:
                 adopted, problem = await _see_to_survivors(engine, run, planned, profile)
             after = (place.notice, problem)
-            return conclude(
-                engine, call, run, ending, planned, profile, capture, before=notices, after=after, adopted=adopted
-            )
+            return conclude(engine, call, Finished(run, ending, planned, profile, capture, notices, after, adopted))
         except asyncio.CancelledError as error:
             outputs, _ = capture.outputs()
             engine.log.add_failure(profile, planned, error, call=call, **measures(run.elapsed, outputs))
@@ -297,25 +295,12 @@ async def _hand_over_survivors(
     return adopted, problem
 
 
-def conclude(
-    engine: Engine,
-    call: str,
-    run: Run,
-    ending: Ending,
-    planned: Plan,
-    profile: Profile,
-    capture: Capture,
-    *,
-    before: Sequence[str] = (),
-    after: Sequence[str | None],
-    adopted: str | None = None,
-    recording: int | None = None,
-) -> ShellResult:
+def conclude(engine: Engine, call: str, finished: Finished, *, recording: int | None = None) -> ShellResult:
     """The result of a run that is over, and its entry in the log."""
-    result = summarise(run, ending, planned, profile, capture, before=before, after=after, adopted=adopted)
+    result = summarise(finished)
     if recording is not None:
         result = replace(result, recording=recording)
     if result.output.artifact is not None or (result.stderr is not None and result.stderr.artifact is not None):
         engine.prune_artifacts()
-    problem = engine.log.add(call, profile, planned, entry_of(result))
+    problem = engine.log.add(call, finished.profile, finished.planned, entry_of(result))
     return result if problem is None else replace(result, notices=(*result.notices, problem))

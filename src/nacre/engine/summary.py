@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from nacre.backend import Ending, Survivor
 from nacre.engine.capture import Capture
@@ -18,24 +19,25 @@ from nacre.warden import record
 from nacre.warden.stages import hidden_failure, producers_status
 
 
-def summarise(
-    run: Run,
-    ending: Ending,
-    planned: Plan,
-    profile: Profile,
-    capture: Capture,
-    *,
-    before: Sequence[str] = (),
-    after: Sequence[str | None] = (),
-    adopted: str | None = None,
-) -> ShellResult:
-    """The result of a run that is over.
+class Finished(NamedTuple):
+    """A run that is over, and what its result is made of."""
 
-    Args:
-        before: notices that come before all others.
-        after: notices that come after all others.
-        adopted: the job that the survivors were made.
-    """
+    run: Run
+    ending: Ending
+    planned: Plan
+    profile: Profile
+    capture: Capture
+    before: Sequence[str] = ()
+    """Notices that come before all others."""
+    after: Sequence[str | None] = ()
+    """Notices that come after all others."""
+    adopted: str | None = None
+    """The job that the survivors were made."""
+
+
+def summarise(finished: Finished) -> ShellResult:
+    """The result of a run that is over."""
+    run, ending, planned, profile, capture, before, after, adopted = finished
     request, survivors = planned.request, run.survivors
     if request.lifted is not None:
         ending, notice = producers_ending(ending, request.lifted)

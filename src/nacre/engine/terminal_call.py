@@ -12,11 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from nacre.engine.background import background_of, new_job, plan_apart, selection_notices
+from nacre.engine.call_origin import CallOrigin
 from nacre.engine.capture import Capture, Nowhere
 from nacre.engine.engine import Engine
 from nacre.engine.execute import LATER_SECONDS, conclude
 from nacre.engine.observers import Observers
 from nacre.engine.run import WATCHDOG_SECONDS, Run
+from nacre.engine.summary import Finished
 from nacre.engine.wait import TO_THE_END, Kept, WaitPolicy
 from nacre.errors import ArtifactError, NacreError
 from nacre.jobs import job_terminal
@@ -33,7 +35,6 @@ from nacre.warden.recording import NAME as RECORDING
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nacre.engine.live import LiveTail
-    from nacre.sessions.session import ShellSession
 
 # How often the job's files are looked at.
 TICK_SECONDS = 0.03
@@ -44,20 +45,14 @@ DETACHED = "a person detached it from the console, so that it goes on as a job"
 
 
 async def run_on_terminal(
-    engine: Engine,
-    request: ShellRequest,
-    profile: Profile,
-    *,
-    cwd: str,
-    session: ShellSession | None = None,
-    policy: WaitPolicy | None = None,
-    observers: Observers,
+    engine: Engine, request: ShellRequest, profile: Profile, origin: CallOrigin
 ) -> ShellResult | Background:
     """Run the command on a terminal; return its result, or the job that it has become.
 
     Raises:
         JobError: there is no room for a job; nothing was started.
     """
+    cwd, session, policy, observers = origin
     if session is not None:
         request = replace(request, notices=(*request.notices, OWN_SHELL))
     call, planned, undo = await plan_apart(engine, request, profile, cwd=cwd, session=session)
@@ -138,18 +133,8 @@ class TerminalCall:
         await run.settle()
         capture, self._capture = self._capture, None
         recording = self._keep_recording()
-        result = conclude(
-            self._engine,
-            self._call,
-            run,
-            ending,
-            self._planned,
-            self._profile,
-            capture,
-            before=notices,
-            after=(),
-            recording=recording,
-        )
+        finished = Finished(run, ending, self._planned, self._profile, capture, before=notices)
+        result = conclude(self._engine, self._call, finished, recording=recording)
         self._engine.jobs.discard(self._directory)
         return result
 

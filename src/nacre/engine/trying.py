@@ -18,7 +18,6 @@ from nacre.backends.contained import ContainedBackend
 from nacre.daemon_thread import on_thread
 from nacre.engine.background import with_state
 from nacre.engine.execute import execute
-from nacre.engine.observers import NO_OBSERVERS, Observers
 from nacre.engine.planner import LEAST_SECONDS, directory_of
 from nacre.engine.run import until_done
 from nacre.errors import NacreError, StartError, WorkingDirectoryError
@@ -32,8 +31,8 @@ from nacre.tries.try_store import TryEntry, TryError, TryStore
 from nacre.warden import overlay_entry
 
 if TYPE_CHECKING:
+    from nacre.engine.call_origin import CallOrigin
     from nacre.engine.engine import Engine
-    from nacre.engine.wait import WaitPolicy
     from nacre.sessions.session import ShellSession
     from nacre.tries.overlay_changes import PathChange
 
@@ -46,14 +45,7 @@ OWN_SHELL = "a try has a shell of its own: directory and variables of the sessio
 
 
 async def run_try(
-    engine: Engine,
-    request: ShellRequest,
-    profile: Profile,
-    *,
-    cwd: str,
-    session: ShellSession | None = None,
-    policy: WaitPolicy | None = None,
-    observers: Observers = NO_OBSERVERS,
+    engine: Engine, request: ShellRequest, profile: Profile, origin: CallOrigin
 ) -> ShellResult | Background:
     """Run a command on an overlay of the project that its directory is in.
 
@@ -61,6 +53,7 @@ async def run_try(
         StartError: no overlay can be mounted here; nothing was run.
         DeniedError: it may not run.
     """
+    cwd, session, policy, observers = origin
     planned = engine.planner.plan(request, profile, cwd=cwd)
     if session is not None:
         planned = await _after_others(engine, planned, profile, session)

@@ -39,8 +39,24 @@ SCHEMA: dict[str, Any] = {
     "required": ["allow"],
 }
 
-_questions: OrderedDict[str, tuple[str, str]] = OrderedDict()
-"""State of a modern question → the rule and the command that it is about."""
+
+class OpenQuestions:
+    """The questions of a server in the modern era that have no answer yet."""
+
+    def __init__(self) -> None:
+        self._subjects: OrderedDict[str, tuple[str, str]] = OrderedDict()
+
+    def add(self, rule: str, command: str) -> str:
+        """Note what a question is about; return the state that comes back with its answer."""
+        state = secrets.token_urlsafe(24)
+        self._subjects[state] = rule, command
+        if len(self._subjects) > MOST_QUESTIONS:
+            self._subjects.popitem(last=False)
+        return state
+
+    def take(self, state: object, rule: str, command: str) -> bool:
+        """True if the state is that of an open question about this command, which is then closed."""
+        return isinstance(state, str) and self._subjects.pop(state, None) == (rule, command)
 
 
 class QuestionError(AnswerPendingError):
@@ -61,6 +77,7 @@ class Asking:
 
     call: ServerCall
     channel: CallChannel
+    questions: OpenQuestions
 
     async def approve(self, command: str, verdict: Verdict) -> bool:
         if not self._can_ask():
@@ -85,24 +102,20 @@ class Asking:
         return isinstance(offered, Mapping) and ("form" in offered or "url" not in offered)
 
     def _answered(self, command: str, verdict: Verdict) -> bool:
-        subject = (verdict.rule or "", command)
+        rule = verdict.rule or ""
         state = self.call.params.get("requestState")
         if state is not None:
-            if _questions.pop(state, None) != subject:
+            if not self.questions.take(state, rule, command):
                 raise UnknownStateError("invalid or expired requestState: make the call again without it")
             answer = (self.call.params.get("inputResponses") or {}).get(QUESTION)
             if isinstance(answer, Mapping):
                 return is_yes(answer)
-        fresh = secrets.token_urlsafe(24)
-        _questions[fresh] = subject
-        if len(_questions) > MOST_QUESTIONS:
-            _questions.popitem(last=False)
         asked = {"message": question(command, verdict), "mode": "form", "requestedSchema": SCHEMA}
         raise QuestionError(
             {
                 "resultType": "input_required",
                 "inputRequests": {QUESTION: {"method": "elicitation/create", "params": asked}},
-                "requestState": fresh,
+                "requestState": self.questions.add(rule, command),
             }
         )
 

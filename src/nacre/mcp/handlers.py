@@ -14,7 +14,7 @@ from nacre.mcp import resources, tasks
 from nacre.mcp.answer import job_of, result_of
 from nacre.mcp.call import GoneError, run_call
 from nacre.mcp.call_channel import CallChannel
-from nacre.mcp.elicitation import ASKING, Asking, QuestionError, UnknownStateError
+from nacre.mcp.elicitation import ASKING, Asking, OpenQuestions, QuestionError, UnknownStateError
 from nacre.mcp.job_notices import Notices
 from nacre.mcp.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from nacre.mcp.machine import ServerCall
@@ -27,6 +27,7 @@ class Handlers:
     def __init__(self, toolbox: Toolbox) -> None:
         self.toolbox = toolbox
         self.notices = Notices(toolbox.shell)
+        self._questions = OpenQuestions()
         self._methods = {
             "tools/list": self.list_tools,
             "tools/call": self.call_tool,
@@ -84,7 +85,7 @@ class Handlers:
             except NacreError as error:
                 return self._result_of(call, session, tool.refusal(error))
             tool = self.toolbox.find(name, session) or tool
-        ASKING.set(Asking(call, channel))
+        ASKING.set(Asking(call, channel, self._questions))
         report = channel.report if call.meta.get("progressToken") is not None else None
         try:
             reply = await run_call(tool, arguments, report, gone=channel.gone)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nacre.complaints import complain
 from nacre.json_lines.connection import Connection
 from nacre.json_lines.line_reader import TooLong
+from nacre.json_lines.running_calls import RunningCall, RunningCalls
 from nacre.mcp import jsonrpc, subscriptions
 from nacre.mcp.catalogue import CARD
 from nacre.mcp.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, RequestId, RpcError
@@ -25,8 +25,6 @@ NAME = "nacre mcp"
 MOST_LINE_BYTES = 4 * 1024 * 1024
 # A pipe has one client, and one shell session.
 PIPE_SESSION = "stdio"
-# A request that came so shortly before the end of input may still be answered.
-LAST_SECONDS = 2.0
 
 
 async def serve_stdio(toolbox: Toolbox, incoming: int, outgoing: int, *, handlers: Handlers | None = None) -> None:
@@ -43,15 +41,6 @@ async def serve_stdio(toolbox: Toolbox, incoming: int, outgoing: int, *, handler
         await toolbox.aclose()
 
 
-@dataclass(eq=False, slots=True)
-class _Running:
-    """A call that is being answered."""
-
-    call: ServerCall
-    asked_at: float
-    task: asyncio.Task[bytes] = field(init=False)
-
-
 class _StdioServer:
     def __init__(self, toolbox: Toolbox, handlers: Handlers | None, incoming: int, outgoing: int) -> None:
         self._toolbox = toolbox
@@ -59,7 +48,7 @@ class _StdioServer:
         self._following: asyncio.Task[None] | None = None
         self._machine = Machine(CARD)
         self._connection = Connection(incoming, outgoing, take=self._take, name=NAME, longest_line=MOST_LINE_BYTES)
-        self._running: dict[RequestId, _Running] = {}
+        self._running: RunningCalls[ServerCall] = RunningCalls(self._answer, self._ended)
         self._questions: dict[RequestId, asyncio.Future[Mapping[str, Any]]] = {}
 
     @property
@@ -81,21 +70,13 @@ class _StdioServer:
     async def run(self) -> None:
         self._connection.open()
         await self._connection.ended.wait()
-        if self._running and self._connection.has_reader():
-            last = max(running.asked_at for running in self._running.values())
-            left = last + LAST_SECONDS - asyncio.get_running_loop().time()
-            await asyncio.wait([running.task for running in self._running.values()], timeout=max(left, 0.0))
+        if self._connection.has_reader():
+            await self._running.wait_for_last()
 
     async def aclose(self) -> None:
         """End what runs for this client, and give everything back."""
         self._connection.stop_listening()
-        tasks: list[asyncio.Task[Any]] = [running.task for running in self._running.values()]
-        if self._following is not None:
-            tasks.append(self._following)
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await self._running.end(beside=[self._following] if self._following is not None else [])
         await self._connection.aclose()
 
     # From a line to its answer.
@@ -109,23 +90,18 @@ class _StdioServer:
             case Send(answer):
                 self._connection.send(answer)
             case ServerCall() as call:
-                self._start(call)
+                self._running.start(call)
             case Cancelled(cancelled):
-                if cancelled in self._running:
-                    self._running[cancelled].task.cancel()
+                for running in self._running:
+                    if running.request.id == cancelled:
+                        running.abort()
             case Answered(question, result, error_text):
                 self._answered(question, result, error_text)
             case None:
                 return
 
-    def _start(self, call: ServerCall) -> None:
-        running = _Running(call, asyncio.get_running_loop().time())
-        self._running[call.id] = running
-        running.task = asyncio.create_task(self._answer(running))
-        running.task.add_done_callback(partial(self._ended, running))
-
-    async def _answer(self, running: _Running) -> bytes:
-        call = running.call
+    async def _answer(self, running: RunningCall[ServerCall]) -> bytes:
+        call = running.request
         channel = PipeChannel(self, call, running)
         try:
             if call.method == "tools/list" and self._given is None:
@@ -138,26 +114,23 @@ class _StdioServer:
             return self._machine.fail(call, error)
         return self._machine.finish(call, result)
 
-    def _ended(self, running: _Running, task: asyncio.Task[bytes]) -> None:
-        if self._running.get(running.call.id) is running:
-            del self._running[running.call.id]
+    def _ended(self, running: RunningCall[ServerCall], task: asyncio.Task[bytes]) -> None:
         if task.cancelled():
             # By the client, which wants no answer, or by the end of the server, which has no reader.
             return
         if (error := task.exception()) is not None:
             complain(NAME, error)
-            line = self._machine.fail(
-                running.call, RpcError(INTERNAL_ERROR, "a failure of nacre's own; see its stderr")
-            )
+            failure = RpcError(INTERNAL_ERROR, "a failure of nacre's own; see its stderr")
+            line = self._machine.fail(running.request, failure)
         else:
             line = task.result()
         self._connection.send(line, ends=running)
-        if running.call.method == "tools/list" and self._given is None:
+        if running.request.method == "tools/list" and self._given is None:
             self._prepare()
 
     # The way back of a call.
 
-    def update(self, running: _Running, params: Mapping[str, Any]) -> None:
+    def update(self, running: RunningCall[ServerCall], params: Mapping[str, Any]) -> None:
         """Send the newest progress of a call, as soon as the client reads it."""
         make = partial(self._machine.notify, "notifications/progress", params)
         self._connection.send_update(running, make)
@@ -194,7 +167,7 @@ class PipeChannel:
     session: str | None = PIPE_SESSION
     gone: asyncio.Event | None = None
 
-    def __init__(self, server: _StdioServer, call: ServerCall, running: _Running) -> None:
+    def __init__(self, server: _StdioServer, call: ServerCall, running: RunningCall[ServerCall]) -> None:
         self.connection: object = server
         self._server = server
         self._call = call

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection
 from contextlib import aclosing, nullcontext
-from dataclasses import dataclass, field
 from functools import partial
 
 from nacre.complaints import complain
@@ -21,6 +20,7 @@ from nacre.contracts.workspace_texts import present_aborted
 from nacre.errors import ConfigError, InvalidRequestError
 from nacre.json_lines.connection import Connection
 from nacre.json_lines.line_reader import TooLong
+from nacre.json_lines.running_calls import RunningCall, RunningCalls
 from nacre.rpc import json_messages as messages
 from nacre.rpc.json_messages import BadLineError, Request
 from nacre.rpc.session_tools import SessionTools
@@ -31,32 +31,6 @@ from nacre.tool_events import Update
 MOST_RUNNING = 128
 # Calls that are accepted at once, because waiting calls are held in memory; others are refused.
 MOST_CALLS = 1024
-# A call that came this shortly before the end of input may still end by itself.
-LAST_SECONDS = 2.0
-
-
-@dataclass(eq=False, slots=True)
-class _Call:
-    """A request that is being answered."""
-
-    request: Request
-    asked_at: float
-    """On the clock of the loop."""
-    shown: str = ""
-    """The newest output so far."""
-    task: asyncio.Task[bytes] = field(init=False)
-    _aborted: bool = False
-
-    @property
-    def waits(self) -> bool:
-        """True if the call waits for a command or job, so that the end of the server must end it."""
-        return self.request.type == "bash" or "poll" in self.request.fields
-
-    def abort(self) -> None:
-        """Cancel the task once: a second cancellation would interrupt its cleanup."""
-        if not self._aborted:
-            self._aborted = True
-            self.task.cancel()
 
 
 async def serve(incoming: int, outgoing: int, *, tools: Collection[str] = ()) -> None:
@@ -79,7 +53,9 @@ class _Server:
         self._tools = SessionTools(tools)
         self._companions = {name: Tool(name) for name in COMPANIONS}
         self._connection = Connection(incoming, outgoing, take=self._take, name="nacre rpc")
-        self._calls: set[_Call] = set()
+        self._calls: RunningCalls[Request] = RunningCalls(self._answer, self._ended)
+        self._shown: dict[RunningCall[Request], str] = {}
+        """The newest output of each command so far."""
         self._turns = asyncio.Semaphore(MOST_RUNNING)
         self._notices = asyncio.create_task(self._tell_of_jobs())
         self._notices.add_done_callback(_complain)
@@ -87,19 +63,16 @@ class _Server:
     async def run(self) -> None:
         self._connection.open()
         await self._connection.ended.wait()
-        if self._calls and self._connection.has_reader():
-            last = max(call.asked_at for call in self._calls)
-            left = last + LAST_SECONDS - asyncio.get_running_loop().time()
-            await asyncio.wait([call.task for call in self._calls], timeout=max(left, 0.0))
+        if self._connection.has_reader():
+            await self._calls.wait_for_last()
 
     async def aclose(self) -> None:
         """End the foreground commands, send their answers, and release all resources."""
         self._connection.stop_listening()
-        self._notices.cancel()
-        for call in self._calls:
-            if call.waits:
-                call.abort()
-        await asyncio.wait([self._notices, *(call.task for call in self._calls)])
+        # Only what waits for a command or a job: the rest ends by itself at once.
+        await self._calls.end(
+            lambda request: request.type == "bash" or "poll" in request.fields, beside=[self._notices]
+        )
         await self._connection.aclose()
         self._tools.own.engine.close()
 
@@ -127,10 +100,7 @@ class _Server:
                 messages.refusal(request, f"{MOST_CALLS} calls wait for their answers, the most; send it again later")
             )
         else:
-            call = _Call(request, asyncio.get_running_loop().time())
-            self._calls.add(call)
-            call.task = asyncio.create_task(self._answer(call))
-            call.task.add_done_callback(partial(self._ended, call))
+            self._calls.start(request)
 
     def _abort(self, request: Request) -> bytes:
         """Stop all commands, or those of one id; their answers follow when their processes are gone."""
@@ -144,12 +114,11 @@ class _Server:
             call.abort()
         return messages.answer(request, {"aborted": [call.request.id for call in chosen]})
 
-    def _ended(self, call: _Call, task: asyncio.Task[bytes]) -> None:
-        self._calls.discard(call)
-        request = call.request
+    def _ended(self, call: RunningCall[Request], task: asyncio.Task[bytes]) -> None:
+        request, shown = call.request, self._shown.pop(call, "")
         if task.cancelled():
             if request.type == "bash":
-                line = messages.answer(request, present_aborted(call.shown).json())
+                line = messages.answer(request, present_aborted(shown).json())
             else:
                 line = messages.refusal(request, "aborted: the server was ended")
         elif (error := task.exception()) is not None:
@@ -159,7 +128,7 @@ class _Server:
             line = task.result()
         self._connection.send(line, ends=call)
 
-    async def _answer(self, call: _Call) -> bytes:
+    async def _answer(self, call: RunningCall[Request]) -> bytes:
         request = call.request
         try:
             if request.type == "bash":
@@ -174,7 +143,7 @@ class _Server:
             return messages.refusal(request, reply.text, reply.json())
         return messages.answer(request, reply.json())
 
-    async def _bash(self, call: _Call) -> Reply:
+    async def _bash(self, call: RunningCall[Request]) -> Reply:
         fields = dict(call.request.fields)
         shell, is_shared = self._tools.take(fields)
         # The calls of a shared shell take turns there.
@@ -183,7 +152,7 @@ class _Server:
         async with turn, aclosing(shell.stream(fields)) as stream:
             async for item in stream:
                 if isinstance(item, Update):
-                    call.shown = item.text
+                    self._shown[call] = item.text
                     self._connection.send_update(call, partial(messages.update, call.request, item.text))
                 else:
                     reply = item

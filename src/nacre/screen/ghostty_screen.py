@@ -12,7 +12,7 @@ from typing import Any
 import pyghostty
 from pyghostty import ffi, lib
 
-from nacre.screen.virtual_screen import PLAIN, Cursor, Modes, Span, Style, check_size, joined
+from nacre.screen.virtual_screen import PLAIN, Cursor, Modes, ShownRows, Style, check_size, joined
 
 APPLICATION_CURSOR, BRACKETED_PASTE = 1, 2004
 # Nothing of it is shown: viewers have the output itself.
@@ -20,7 +20,7 @@ SCROLLBACK_LINES = 0
 _GRAPHEME_BYTES = 64
 
 
-class GhosttyScreen:
+class GhosttyScreen(ShownRows):
     emulator = "ghostty"
 
     def __init__(self, columns: int, rows: int) -> None:
@@ -36,7 +36,7 @@ class GhosttyScreen:
         ):
             weakref.finalize(self, free, pointer[0])
         self._reading = _CellReading()
-        self._shown: list[tuple[Span, ...]] = [()] * rows
+        self._shown = [()] * rows
         self._dirty = set(range(rows))
         self._stale = True
 
@@ -51,19 +51,6 @@ class GhosttyScreen:
         self._shown = [()] * rows
         self._dirty = set(range(rows))
         self._stale = True
-
-    def text(self) -> list[str]:
-        self._refresh()
-        return ["".join(span.text for span in row).rstrip(" ") for row in self._shown]
-
-    def row(self, number: int) -> tuple[Span, ...]:
-        self._refresh()
-        return self._shown[number]
-
-    def take_dirty(self) -> set[int]:
-        self._refresh()
-        dirty, self._dirty = self._dirty, set()
-        return dirty
 
     @property
     def cursor(self) -> Cursor:

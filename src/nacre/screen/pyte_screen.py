@@ -13,7 +13,7 @@ from typing import Any
 import pyte
 from pyte import graphics
 
-from nacre.screen.virtual_screen import PLAIN, Cursor, Modes, Span, Style, check_size, joined
+from nacre.screen.virtual_screen import PLAIN, Cursor, Modes, ShownRows, Style, check_size, joined
 
 # What pyte misreads: strings for the terminal itself (the title is one), sequences of other kinds, private ones but for
 # modes and erasing, and numbers longer than any program means.
@@ -111,7 +111,7 @@ for _name in set(pyte.Stream.csi.values()) - {"set_mode", "reset_mode", "select_
     setattr(_Screen, _name, _tolerant(_name))
 
 
-class PyteScreen:
+class PyteScreen(ShownRows):
     emulator = "pyte"
 
     def __init__(self, columns: int, rows: int) -> None:
@@ -119,7 +119,7 @@ class PyteScreen:
         self._screen = _Screen(columns, rows)
         self._stream = pyte.ByteStream(self._screen, strict=False)
         self._held = b""
-        self._shown: list[tuple[Span, ...]] = [()] * rows
+        self._shown = [()] * rows
         self._dirty = set(range(rows))
 
     def feed(self, data: bytes) -> None:
@@ -144,19 +144,6 @@ class PyteScreen:
         self._shown = [()] * rows
         self._dirty = set(range(rows))
         self._screen.dirty.update(range(rows))
-
-    def text(self) -> list[str]:
-        self._refresh()
-        return ["".join(span.text for span in row).rstrip(" ") for row in self._shown]
-
-    def row(self, number: int) -> tuple[Span, ...]:
-        self._refresh()
-        return self._shown[number]
-
-    def take_dirty(self) -> set[int]:
-        self._refresh()
-        dirty, self._dirty = self._dirty, set()
-        return dirty
 
     @property
     def cursor(self) -> Cursor:

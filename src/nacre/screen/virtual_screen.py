@@ -92,6 +92,29 @@ class VirtualScreen(Protocol):
     def modes(self) -> Modes: ...
 
 
+class ShownRows:
+    """The rows that an emulator shows, and which of them changed; `_refresh` brings them up to date."""
+
+    _shown: list[tuple[Span, ...]]
+    _dirty: set[int]
+
+    def _refresh(self) -> None:
+        raise NotImplementedError
+
+    def text(self) -> list[str]:
+        self._refresh()
+        return ["".join(span.text for span in row).rstrip(" ") for row in self._shown]
+
+    def row(self, number: int) -> tuple[Span, ...]:
+        self._refresh()
+        return self._shown[number]
+
+    def take_dirty(self) -> set[int]:
+        self._refresh()
+        dirty, self._dirty = self._dirty, set()
+        return dirty
+
+
 def open_screen(columns: int, rows: int, *, emulator: Emulator = "auto") -> VirtualScreen:
     """Make an empty screen.
 

@@ -52,9 +52,9 @@ class PersonSession:
     def __init__(
         self,
         *,
+        approver: Approver | None = None,
         cwd: str | os.PathLike[str] | None = None,
         settings: Settings | None = None,
-        approver: Approver | None = None,
     ) -> None:
         self._tool = Tool(PersonContract(), cwd=cwd, settings=settings, approver=approver)
 

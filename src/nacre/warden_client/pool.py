@@ -22,6 +22,7 @@ from nacre import forks
 from nacre.errors import BackendUnavailableError
 from nacre.warden import children, protocol
 from nacre.warden.protocol import IDLE_USABLE_SECONDS
+from nacre.warden_client.interpreter import start_interpreter
 from nacre.warden_client.runner_link import NOW, FirstRequest, Link, is_quiet
 
 TYPE_CHECKING = False
@@ -38,8 +39,6 @@ CONTROL_BYTES = 16 * 1024
 RETRY_SECONDS = 0.002
 # How long the process that starts the warden may take to end when the warden is given up.
 INTERMEDIATE_SECONDS = 1.0
-# What an interpreter may need to find its own libraries.
-_INTERPRETER_NEEDS = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LC_ALL")
 
 # Lent to the far side, which takes values out of the output of jobs.
 REDACTOR = "nacre.output.redaction.redactor"
@@ -222,19 +221,9 @@ class Warden:
     def _start(self) -> None:
         near, far = socket.socketpair()
         near.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, CONTROL_BYTES)
-        source = os.path.realpath(os.path.join(os.path.dirname(__file__), os.pardir, os.pardir))
         try:
-            self._intermediate = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", _BOOTSTRAP, source, str(far.fileno()), REDACTOR],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=[far.fileno()],
-                start_new_session=True,
-                cwd="/",
-                # Nothing of the caller's is in its environment to be read; commands get theirs over the socket.
-                env={name: value for name, value in os.environ.items() if name in _INTERPRETER_NEEDS},
-            )
+            # Commands get their environment over the socket.
+            self._intermediate = start_interpreter(_BOOTSTRAP, far.fileno(), REDACTOR)
         except OSError as error:
             near.close()
             raise BackendUnavailableError(f"the warden could not be started: {error}") from error

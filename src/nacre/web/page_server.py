@@ -12,7 +12,7 @@ from nacre.http_server.address import is_loopback, origin_of
 from nacre.http_server.serving import serve
 from nacre.web.page_gate import Gate, GatedPage
 from nacre.web.page_routes import routes_of
-from nacre.web.page_state import PageState
+from nacre.web.page_state import PageState, until_one_ends
 
 WILDCARDS = ("0.0.0.0", "::")
 
@@ -29,16 +29,9 @@ async def serve_page(engine: Engine, listener: socket.socket, gate: Gate, ready:
     async with Follower(engine.state_dir, redactor=engine.redactor, person=True) as follower:
         state = PageState(engine, follower)
         page = GatedPage(routes_of(state, gate.page), gate)
-        tasks = [asyncio.create_task(state.follow()), asyncio.create_task(serve(page, listener, lifespan=False))]
+        serving = asyncio.create_task(serve(page, listener, lifespan=False))
         ready()
-        try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks)
+        await until_one_ends(asyncio.create_task(state.follow()), serving)
 
 
 def address_with_token(listener: socket.socket, token: str) -> str:

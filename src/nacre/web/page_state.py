@@ -41,15 +41,7 @@ class PageState:
 
     async def follow(self) -> None:
         """Keep up with the feed and the jobs, until cancelled."""
-        tasks = [asyncio.create_task(self.calls.follow()), asyncio.create_task(self.jobs.follow())]
-        try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks)
+        await until_one_ends(asyncio.create_task(self.calls.follow()), asyncio.create_task(self.jobs.follow()))
 
     async def events(self, revision: int, *, columns: int) -> AsyncGenerator[bytes]:
         """Yield the present state of all that changed after a revision, and of what changes from then on."""
@@ -104,3 +96,15 @@ class PageState:
                     await asyncio.sleep(FRAME_SECONDS / 2)
                 else:
                     yield PING
+
+
+async def until_one_ends(*tasks: asyncio.Task[None]) -> None:
+    """Wait until one of the tasks ends, raise its error if it has one, and cancel the others."""
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
