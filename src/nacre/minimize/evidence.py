@@ -34,6 +34,8 @@ class Detector:
     """Lower-case texts of which a row must hold one; empty means that each row is looked at."""
     wanted: tuple[re.Pattern[str], ...]
     unwanted: tuple[re.Pattern[str], ...]
+    certain: bool = False
+    """Whether no filter may know its rows better."""
 
     def matches(self, line: str) -> bool:
         return any(one.search(line) for one in self.wanted) and not any(one.search(line) for one in self.unwanted)
@@ -49,6 +51,7 @@ def detectors() -> tuple[Detector, ...]:
             tuple(one["words"].split("|")),
             tuple(map(re.compile, one["any"])),
             tuple(map(re.compile, one["none"])),
+            one.get("certain", False),
         )
         for one in tomllib.loads(text)["detector"]
     )
@@ -63,7 +66,8 @@ def detectors_from_matchers(text: str, origin: str) -> tuple[Detector, ...]:
         found = json.loads(text)
         matchers = found["problemMatcher"] if isinstance(found, dict) else found
         return tuple(
-            Detector(str(one.get("owner", origin)), (), tuple(map(_pattern, _patterns(one))), ()) for one in matchers
+            Detector(str(one.get("owner", origin)), (), tuple(map(_pattern, _patterns(one))), (), certain=True)
+            for one in matchers
         )
     except (ValueError, KeyError, TypeError, AttributeError, re.error) as exc:
         raise ConfigError(f"{origin}: not a file of problem matchers: {exc}") from exc
@@ -89,8 +93,9 @@ def mark_evidence(rows: list[Row], text: str, among: Sequence[Detector]) -> None
     for detector in among:
         for number in _candidates(detector, lowered, starts):
             row = rows[number]
-            if not row.is_evidence and detector.matches(row.raw):
+            if (detector.certain or not row.is_evidence) and detector.matches(row.raw):
                 row.is_evidence = True
+                row.is_certain |= detector.certain
 
 
 def mark_places(rows: list[Row], text: str, starts: list[int]) -> None:

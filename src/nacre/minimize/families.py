@@ -128,9 +128,6 @@ def _hide_one_noise(rows: list[Row], noise: Noise) -> None:
         if noise.after is not None and noise.before is not None and inside and noise.before.search(row.raw):
             inside = False
         if inside and any(pattern.search(row.raw) for pattern in noise.patterns):
-            if not noise.overrides:
-                row.hide(noise.kind)
-            elif not row.stays:
-                row.hidden = noise.kind
+            (row.hide_known if noise.overrides else row.hide)(noise.kind)
         if noise.after is not None and not inside and noise.after.search(row.raw):
             inside = True

@@ -40,7 +40,7 @@ def matches(rows: list[Row]) -> None:
     files = {_file(row.raw) for row in found}
     for row in found:
         # What a search finds is no diagnostic.
-        row.is_evidence = row.stays = False
+        row.is_evidence = row.is_certain = row.stays = False
         if len(row.raw) > MOST_CHARACTERS:
             row.shown = row.raw[:MOST_CHARACTERS] + "…"
     if len(files) <= MOST_GROUPS:

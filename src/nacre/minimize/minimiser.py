@@ -16,7 +16,7 @@ from nacre.minimize.evidence import Detector, detectors, mark_evidence
 from nacre.minimize.families import Family, hide_noise
 from nacre.minimize.listings import LISTINGS
 from nacre.minimize.row_stages import STAGES, fold_repeats, fold_runs
-from nacre.minimize.rows import Row, hidden_bytes, hidden_kinds, render, rows_of
+from nacre.minimize.rows import Row, hidden_bytes, hidden_kinds, render, restored, rows_of
 from nacre.minimize.selection import select_for
 from nacre.output.escapes import strip
 from nacre.output.lines import settle
@@ -106,7 +106,7 @@ def shorten(
         rows += found
     if not names:
         return Shortened(plain, "lossless", "")
-    return Shortened(render(rows), "+".join(dict.fromkeys(names)), _footer(rows, failed=exit_code != 0))
+    return Shortened(render(rows), "+".join(dict.fromkeys(names)), _footer(rows, exit_code, plain))
 
 
 def _shorten_rows(rows: list[Row], families: Sequence[Family], *, failed: bool) -> None:
@@ -118,6 +118,7 @@ def _shorten_rows(rows: list[Row], families: Sequence[Family], *, failed: bool) 
     if not families:
         fold_runs(rows)
         fold_repeats(rows)
+    restored(rows)
 
 
 def _keep_floor(rows: list[Row], count: int) -> None:
@@ -126,11 +127,11 @@ def _keep_floor(rows: list[Row], count: int) -> None:
         row.is_evidence = row.stays = True
 
 
-def _footer(rows: list[Row], *, failed: bool) -> str:
+def _footer(rows: list[Row], exit_code: int | None, text: str) -> str:
     hidden = hidden_kinds(rows)
     if not hidden:
         return ""
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(hidden.items(), key=lambda one: -one[1]))
-    # The word error would be false in the output of a command that had none.
-    promise = "; 0 error lines hidden" if failed else ""
+    # Below a success that speaks of no error the word would read like one.
+    promise = "; 0 error lines hidden" if exit_code != 0 or "error" in text.lower() else ""
     return f"[hidden: {kinds}; {hidden_bytes(rows)} bytes{promise}]"

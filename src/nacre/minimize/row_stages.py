@@ -63,8 +63,7 @@ def _fold_forms(shown: list[Row], forms: list[str], *, most_alike: int) -> None:
         if key not in first or (row.is_evidence and (row.stays or alike[form] <= most_alike)):
             first[key] = row
             continue
-        row.hidden = REPEATS
-        first[key].times += row.times
+        row.fold_into(first[key], REPEATS)
 
 
 def fold_runs(rows: list[Row]) -> None:
@@ -76,20 +75,21 @@ def fold_runs(rows: list[Row]) -> None:
         says_something = _LETTERS.search(form[0]) or all(row.raw == head.raw for row in others)
         if len(others) + 1 >= RUN and not head.is_evidence and says_something:
             for row in others:
-                row.hidden = REPEATS
-                head.times += row.times
+                row.fold_into(head, REPEATS)
 
 
 def fold_equal(rows: list[Row], *, least: int = 25) -> None:
-    """Hide long rows that occurred before, letter for letter."""
+    """Hide long rows that occurred before, letter for letter; evidence only if it names its file.
+
+    The same error below the name of another file is another error.
+    """
     seen: dict[str, Row] = {}
     for row in visible(rows):
         text = row.raw.strip()
-        if len(text) < least or row.stays or row.place:
+        if len(text) < least or (row.is_evidence and not row.place):
             continue
         if text in seen:
-            row.hidden = REPEATS
-            seen[text].times += 1
+            row.fold_into(seen[text], REPEATS)
         else:
             seen[text] = row
 
@@ -123,7 +123,7 @@ def drop_code_frames(rows: list[Row]) -> None:
         if keeps and _SOURCE.match(row.raw):
             keeps = False
             continue
-        row.hidden = "rows of quoted source"
+        row.hide_known("rows of quoted source")
 
 
 _UNDERLINE = re.compile(r"^[\s=\-_*~#+⎯─━]{6,}$")
@@ -216,8 +216,8 @@ def python_frames(rows: list[Row]) -> None:
             indent = len(match["indent"]) if _LIBRARY_PATH.search(match["path"]) else None
         elif indent is not None and len(row.raw) - len(row.raw.lstrip()) <= indent:
             indent = None
-        if indent is not None and not row.stays:
-            row.hidden = "frames of libraries"
+        if indent is not None:
+            row.hide_known("frames of libraries")
 
 
 _NOTE = re.compile(r": note: ")
@@ -229,8 +229,8 @@ def notes(rows: list[Row]) -> None:
     for row in visible(rows):
         if _NOTE.search(row.raw):
             seen += 1
-            if seen > 1 and not row.hidden:
-                row.hidden = "rows of notes"
+            if seen > 1:
+                row.hide_known("rows of notes")
         elif row.is_evidence:
             seen = 0
 
@@ -242,7 +242,28 @@ def js_frames(rows: list[Row]) -> None:
     """Hide the source around a failing line; the line itself stays."""
     for row in visible(rows):
         if _JS_FRAME.match(row.raw) and not row.raw.lstrip().startswith(">"):
-            row.hidden = "rows of quoted source"
+            row.hide_known("rows of quoted source")
+
+
+_POSITION = re.compile(r"^(?P<file>[^\s:()]*[^\s:()/])(?P<rest>:\d+(?::\d+)?:? .*|\(\d+,\d+\):? .*)$")
+# So many consecutive rows of one file get a heading.
+LEAST_OF_A_FILE = 3
+
+
+def group_by_file(rows: list[Row]) -> None:
+    """Show the name of a file once above its diagnostics: the name is of the first row, the rest is of each."""
+    for file, group in groupby(visible(rows), lambda row: _file_of(row)):
+        members = list(group)
+        if not file or len(members) < LEAST_OF_A_FILE or any(row.shown != row.raw for row in members):
+            continue
+        for row in members:
+            row.shown = " " + row.raw[len(file) :].removeprefix(":")
+        members[0].shown = f"{file}\n{members[0].shown}"
+
+
+def _file_of(row: Row) -> str:
+    match = _POSITION.match(row.raw)
+    return match["file"] if match is not None else ""
 
 
 _PASSED = re.compile(r"^(?:\S+\.py )?[.sxX]+\s*(?:\[ *\d+%\])?$")
@@ -267,8 +288,7 @@ def warnings(rows: list[Row]) -> None:
         message = re.sub(r"^\s*\d+:\d+\s+", "", row.raw)
         message = re.sub(r"\s+", " ", message)
         if message in seen:
-            row.hidden = "warnings that say the same as one that is shown"
-            seen[message].times += 1
+            row.fold_into(seen[message], "warnings that say the same as one that is shown")
         else:
             seen[message] = row
 
@@ -278,6 +298,7 @@ STAGES: Mapping[str, Stage] = {
     "repeats": fold_repeats,
     "runs": fold_runs,
     "equal": fold_equal,
+    "by_file": group_by_file,
     "blanks": squeeze_blanks,
     "frames": drop_code_frames,
     "rules": drop_rules,

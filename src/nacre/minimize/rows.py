@@ -1,4 +1,8 @@
-"""Output as rows: each is shown, cut or hidden, and what is hidden is counted by kind."""
+"""Output as rows: each is shown, cut or hidden, and what is hidden is counted by kind.
+
+A row is hidden by the methods of `Row` and in no other way. `restored` is the last word before the text is rendered: it
+shows every row of evidence again that is hidden without a right to be.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +20,19 @@ class Row:
 
     raw: str
     is_evidence: bool = False
-    """Whether no stage may hide it."""
+    """Whether a detector recognises it: it may be folded into its like, and hidden by a filter that knows it better."""
+    is_certain: bool = False
+    """Whether a detector is certain that it reports a fault: no filter knows it better."""
     stays: bool = False
-    """Whether not even a filter that knows the row better may hide it."""
+    """Whether it is shown whatever it says."""
     shown: str = ""
     """What is shown of it: all of it, or a part."""
     hidden: str = ""
     """Why it is not shown; empty while it is."""
+    is_known: bool = False
+    """Whether a filter that knows the row hides it, although a detector recognises it."""
+    stands_in: Row | None = None
+    """The row that is shown in its place, with a count."""
     times: int = 1
     """How many rows it stands for."""
     marker: str = ""
@@ -38,9 +48,34 @@ class Row:
             self.hidden = kind
         return bool(self.hidden)
 
+    def hide_known(self, kind: str) -> bool:
+        """Hide a row that the caller knows better than a detector: a test that passed, quoted source, a frame."""
+        if not self.is_certain and not self.stays and not self.hidden:
+            self.hidden, self.is_known = kind, True
+        return bool(self.hidden)
+
+    def fold_into(self, other: Row, kind: str) -> None:
+        """Hide the row in favour of one that says the same and counts it."""
+        if not self.stays and not self.hidden:
+            self.hidden, self.stands_in = kind, other
+            other.times += self.times
+
 
 def rows_of(text: str) -> list[Row]:
     return [Row(line, shown=line) for line in text.split("\n")]
+
+
+def restored(rows: list[Row]) -> int:
+    """Show each row of evidence again that no filter knows and that no shown row stands in for; how many there are."""
+    wrong = [row for row in rows if row.hidden and row.is_evidence and not row.is_known and not _is_counted(row)]
+    for row in wrong:
+        row.hidden = row.marker = ""
+    return len(wrong)
+
+
+def _is_counted(row: Row) -> bool:
+    other = row.stands_in
+    return other is not None and not other.hidden and other.times > 1
 
 
 def visible(rows: list[Row]) -> list[Row]:
