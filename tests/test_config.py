@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from nacre import config, setting_values
+from nacre import Budget, config, setting_values
 from nacre.config import Origin
 from nacre.errors import ConfigError
 from nacre.regular_file import read_regular
@@ -442,6 +442,40 @@ def test_what_cannot_be_checked_is_asked_about_or_denied_but_never_allowed(
     assert str(refusal(environ, project)).startswith(
         'NACRE_POLICY_RULES: policy.rules.unchecked is "allow"; accepted: "ask", "deny": '
     )
+
+
+@pytest.mark.parametrize(
+    ("user", "variable", "project_s", "holds", "aside"),
+    [
+        (None, None, 5, 5, False),
+        (10, None, 5, 5, False),
+        (10, None, 20, 10, True),
+        (None, "10", 5, 5, False),
+        (None, "10", 20, 10, True),
+    ],
+)
+def test_a_project_only_tightens_a_budget(
+    environ: dict[str, str],
+    project: Path,
+    user: int | None,
+    variable: str | None,
+    project_s: int,
+    holds: int,
+    aside: bool,
+) -> None:
+    if user is not None:
+        write_user(environ, f"[budget]\nprocesses = {user}\n")
+    if variable is not None:
+        environ["NACRE_BUDGET_PROCESSES"] = variable
+    write(project, f"[budget]\nprocesses = {project_s}\n")
+    settings = config.load(environ, cwd=str(project)).settings
+    assert settings.budget == Budget(processes=holds)
+    assert [bool("can only tighten" in notice) for notice in settings.notices] == [True] * aside
+
+
+def test_a_budget_of_nothing_is_refused_by_its_name() -> None:
+    with pytest.raises(ConfigError, match=r"budget\.processes is 0; accepted: a number above 0"):
+        Budget(processes=0)
 
 
 def test_a_project_that_sets_a_rule_is_left_aside(environ: dict[str, str], project: Path) -> None:

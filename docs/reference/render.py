@@ -96,6 +96,8 @@ def _spelling(action: argparse.Action) -> str:
 
 def _project_may(metadata: Mapping[str, Any]) -> str:
     most = metadata["project_most"]
+    if metadata["tightens"]:
+        return "at most yours"
     return "no" if metadata["loosens"] else "yes" if most is None else f"at most {most:.15g}"
 
 

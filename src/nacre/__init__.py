@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nacre.api import Session, run, run_sync
     from nacre.backend import Backend, Ending, Listener, PipesOnly, Process, Survivor
+    from nacre.call_budget import Budget
     from nacre.command import Command, NewJob
     from nacre.contracts.contract import Contract, Reply, SchemaContext
     from nacre.errors import (
@@ -75,6 +76,7 @@ _HOMES = {
     "nacre.profile": "Background CaptureShape Profile",
     "nacre.request": "ShellRequest",
     "nacre.result": "ArtifactRef Exited Lost Outcome Output ShellResult Signalled Stopped TimedOut Truncation",
+    "nacre.call_budget": "Budget",
     "nacre.settings": "Settings",
     "nacre.tool": "Tool",
     "nacre.tool_events": "Notice Update",
@@ -89,6 +91,7 @@ __all__ = [
     "Backend",
     "BackendError",
     "Background",
+    "Budget",
     "CaptureShape",
     "Captured",
     "Command",

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any, Self, TypeVar
 
 from nacre import config
+from nacre.call_budget import Budget
 from nacre.engine.engine import Engine, from_environment
 from nacre.engine.execute import execute
 from nacre.engine.observers import NO_OBSERVERS, Observers, Passthrough
@@ -85,6 +86,7 @@ async def run(
     env: Mapping[str, str] | None = None,
     settings: Settings | None = None,
     backend: Backend | None = None,
+    budget: Budget | None = None,
 ) -> ShellResult:
     """Run a shell command to its end.
 
@@ -94,12 +96,15 @@ async def run(
         timeout: seconds; the setting `execution.timeout_seconds` (300) unless given.
         env: variables for this command, on top of the filtered environment.
         backend: the place where it runs, if not this machine (docs/guides/write-a-backend.md).
+        budget: what it may spend; the settings may allow less.
 
     >>> import asyncio, nacre
     >>> asyncio.run(nacre.run("echo hi")).text
     'hi\\n'
     """
-    return await run_with(command, PROFILE, timeout=timeout, cwd=cwd, env=env, settings=settings, backend=backend)
+    return await run_with(
+        command, PROFILE, timeout=timeout, cwd=cwd, env=env, settings=settings, backend=backend, budget=budget
+    )
 
 
 async def run_with(
@@ -114,6 +119,7 @@ async def run_with(
     observers: Observers = NO_OBSERVERS,
     approver: Approver | None = None,
     stdin: str | None = None,
+    budget: Budget | None = None,
 ) -> ShellResult:
     """Run a command with a profile of the caller's choice.
 
@@ -127,12 +133,12 @@ async def run_with(
     environ = environment()
     engine = from_environment(settings=settings, approver=approver, backend=backend, environ=environ)
     planner, notices = engine.planner, engine.notices
-    key = (profile, command, timeout, directory, environ.generation)
+    key = (profile, command, timeout, directory, environ.generation, budget)
     planned = planner.known.get(key) if env is None else None
     if planned is None:
         check_call(command)
         limit = engine.settings.execution.timeout_seconds if timeout is None else timeout
-        request = notices.add(ShellRequest(command=command, timeout=limit, env=env), _STATELESS)
+        request = notices.add(ShellRequest(command=command, timeout=limit, env=env, budget=budget), _STATELESS)
         planned = await planner.review(planner.plan(request, profile, cwd=directory), profile)
         if env is None and planner.decides_alone and not planned.waited and not notices.notices:
             planner.remember(key, planned)

@@ -41,6 +41,8 @@ class Ending:
     """Whether the polite end was not enough."""
     stages: tuple[int, ...] = ()
     """Exit codes of the stages of the last pipeline, where they were asked for and could be had."""
+    budget: str | None = None
+    """The limit of its budget that was reached: cpu, memory, processes, file or output."""
     out_of_memory: bool = False
     """Whether the kernel killed for want of memory meanwhile."""
     refused: tuple[str, ...] = ()

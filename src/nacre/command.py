@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nacre.call_budget import Budget
+
 SHELL = "/bin/bash"
 
 # Above what bash and scripts use by themselves; see nacre.warden.launch.
@@ -52,6 +56,8 @@ class Command:
     """Words before the shell and its arguments: a program that prepares the place and then becomes the shell."""
     terminal: TerminalSize | None = None
     """The terminal that the command runs in; None gives it pipes."""
+    budget: Budget | None = None
+    """What it may spend; None is without limits."""
 
 
 class NewJob(NamedTuple):

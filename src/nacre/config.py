@@ -71,12 +71,29 @@ def load(environ: Mapping[str, str], *, cwd: str) -> Configuration:
         try:
             found = _read(project, trusted=False)
             if found:
-                values, settings = base | found | own, _build(base | found | own)
+                values = base | found | own
+                values |= _tightened(base | own, found)
+                settings = _build(values)
         except ConfigError as error:
             values = base | own
             settings = replace(settings, notices=(_left_aside(project, error),))
     origins = tuple(Origin(key, plain_value(key, value), source) for key, (value, source) in sorted(values.items()))
     return Configuration(settings, state_dir(environ), origins)
+
+
+def _tightened(yours: _Found, found: _Found) -> _Found:
+    """Return the limits of a project's file, each of which must be below yours; of two the smaller one holds."""
+    known = setting_fields()
+    tighter = {key: one for key, one in found.items() if known[key].metadata["tightens"] and one[0] is not None}
+    for key, (value, source) in tighter.items():
+        most, where = yours[key]
+        if most is not None and value > most:
+            raise ConfigError(
+                f"{key} is {shown(value)}, and a project's file can only tighten your {shown(most)} ({where})",
+                source=source,
+                key=key,
+            )
+    return tighter
 
 
 def _left_aside(path: str, error: ConfigError) -> str:

@@ -45,9 +45,16 @@ _SHOWN_BITS = 256
 class NacreError(Exception):
     """The base of every exception that nacre raises on purpose."""
 
+    cause: str = "infra"
+    """Whose doing it is: command, limit, guard or infra, as of a result."""
+    clock: str | None = None
+    """The limit that was reached, if one was."""
+
 
 class RequestError(NacreError):
     """The call is wrong; nothing was started."""
+
+    cause = "command"
 
 
 class InvalidRequestError(RequestError):
@@ -72,6 +79,8 @@ class WorkingDirectoryError(RequestError):
 
 class RefusedError(NacreError):
     """The policy refused the command; nothing was started."""
+
+    cause = "guard"
 
 
 class DeniedError(RefusedError):
@@ -123,6 +132,9 @@ class NoEventLoopError(BackendError):
 class SessionBusyError(NacreError):
     """The session runs another command."""
 
+    cause = "limit"
+    clock = "turn"
+
 
 class JobError(NacreError):
     """A job cannot be found or started."""
@@ -138,6 +150,9 @@ class UnknownJobError(JobError):
 
 class JobLimitError(JobError):
     """Too many jobs are running."""
+
+    cause = "limit"
+    clock = "jobs"
 
 
 class ArtifactError(NacreError):

@@ -11,6 +11,7 @@ from nacre.command import TerminalSize
 from nacre.errors import SHOWN_CHARACTERS, InvalidRequestError, kind_of, shown
 
 if TYPE_CHECKING:
+    from nacre.call_budget import Budget
     from nacre.until import Until
 
 Mode = Literal["foreground", "background", "restart"]
@@ -85,6 +86,8 @@ class ShellRequest:
     """Return as soon as this has happened, and keep the command as a job."""
     notices: tuple[str, ...] = ()
     """What was changed about the request, to be said in the result."""
+    budget: Budget | None = None
+    """What this call may spend at most; the settings may allow less."""
     owner: Owner | None = None
     """None is a caller without a session, in the directory of the command."""
     by: By = "model"

@@ -75,6 +75,22 @@ class Lost:
 Outcome = Exited | Signalled | TimedOut | Stopped | Lost
 
 
+Cause = Literal["command", "limit", "guard", "infra"]
+"""Whose doing an end is: the command's own, a limit's, the guard's, or that of what runs commands."""
+Clock = Literal[
+    "timeout",
+    "wall_seconds",
+    "cpu_seconds",
+    "memory_bytes",
+    "processes",
+    "file_bytes",
+    "output_bytes",
+    "memory",
+    "stop",
+]
+"""The limit that was reached: the call's timeout, one of its budget, the machine's memory, or its caller's request."""
+
+
 @dataclass(frozen=True, slots=True)
 class ArtifactRef:
     """Where the full output is kept."""
@@ -183,6 +199,8 @@ class ShellResult:
     """The limit in force, in seconds."""
     requested_timeout: float | None = None
     """What was asked for, where it was clamped."""
+    clock: Clock | None = None
+    """The limit that was reached, if one was."""
     stages: tuple[int, ...] = ()
     survivors: tuple[Survivor, ...] = ()
     adopted: str | None = None
@@ -198,6 +216,13 @@ class ShellResult:
     @property
     def ok(self) -> bool:
         return self.outcome == Exited(0)
+
+    @property
+    def cause(self) -> Cause:
+        """Whose doing the end is."""
+        if isinstance(self.outcome, Lost):
+            return "infra"
+        return "command" if self.clock is None or self.ok else "limit"
 
     @property
     def exit_code(self) -> int | None:

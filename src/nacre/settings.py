@@ -8,10 +8,12 @@ or a file.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
+from nacre.call_budget import Budget
 from nacre.command import SHELL
 from nacre.errors import ConfigError, shown
+from nacre.setting_field import setting as _setting
 
 Decision: TypeAlias = Literal["allow", "ask", "deny"]
 RuleName: TypeAlias = Literal[
@@ -40,19 +42,6 @@ HEAD_BYTES = 20 * KIB
 LINE_BYTES = 768
 LEAST_INLINE_BYTES, MOST_INLINE_BYTES = KIB, MIB
 LEAST_LINE_BYTES = 16
-
-
-def _setting(
-    default: Any, doc: str, *, loosens: bool = False, project_most: float | None = None, variable: str | None = None
-) -> Any:
-    """Declare a setting.
-
-    A setting that `loosens` a protection, or affects what other projects keep in the state directory, cannot be set in
-    a project's file. `project_most` is the largest value there, because a larger one would loosen a promise about the
-    time or the resources of a call. `variable` is its environment variable if not the one that its name gives.
-    """
-    metadata = {"doc": doc, "loosens": loosens, "project_most": project_most, "variable": variable}
-    return field(default=default, metadata=metadata)
 
 
 def _check_head(head_bytes: int, cap_bytes: int, key: str, cap: str) -> None:
@@ -326,6 +315,7 @@ class Settings:
     policy: PolicySettings = field(default_factory=PolicySettings)
     environment: EnvironmentSettings = field(default_factory=EnvironmentSettings)
     undo: UndoSettings = field(default_factory=UndoSettings)
+    budget: Budget = field(default_factory=Budget)
     log: LogSettings = field(default_factory=LogSettings)
     notices: tuple[str, ...] = ()
     """Problems with the sources of the settings, for the first result of each session."""

@@ -40,6 +40,8 @@ LAYERS = [
         "result",
         "settings",
         "setting_values",
+        "call_budget",
+        "setting_field",
         "errors",
         "regex",
         "forks",

@@ -383,7 +383,9 @@ async def test_jobs_beyond_the_limit_are_refused_with_the_list_of_live_ones(monk
     pid, output_file, _ = await start("sleep 1000")
     try:
         assert await call("true", "background") == Reply(
-            text="[could not run: 1 job runs already (setting jobs.max_jobs): bg_1; stop one]", is_error=True
+            text="[could not run: 1 job runs already (setting jobs.max_jobs): bg_1; stop one]",
+            is_error=True,
+            details={"cause": "limit", "clock": "jobs"},
         )
     finally:
         os.killpg(pid, signal.SIGKILL)
@@ -498,6 +500,7 @@ async def test_a_failure_of_ours_does_not_look_like_the_command_s(monkeypatch: p
         text="[could not run: cannot start the shell /bin/bash: the environment and arguments are too large "
         "for one program; pass less in env, or use files]",
         is_error=True,
+        details={"cause": "infra"},
     )
 
 
@@ -568,6 +571,7 @@ async def test_a_denied_command_is_not_run_and_its_text_is_the_specified_one(tmp
         text="permission denied: git push --force is not allowed. Use --force-with-lease for safer force pushes, "
         "or push without force",
         is_error=True,
+        details={"cause": "guard"},
     )
     assert not (tmp_path / "ran").exists()
     (entry,) = audit.entries(home)

@@ -414,7 +414,7 @@ async def test_jobs_beyond_the_limit_are_refused_with_the_list_of_live_ones(benc
     assert reply.json() == {
         "text": "2 jobs run already (setting jobs.max_jobs): bg_2, bg_3; stop one",
         "is_error": True,
-        "details": {},
+        "details": {"cause": "limit", "clock": "jobs"},
     }
     assert not (bench.cwd / "started").exists()
     assert len(list((bench.home / "jobs").glob("bg_*"))) == 3

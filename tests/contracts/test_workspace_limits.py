@@ -165,7 +165,7 @@ async def test_what_ignores_the_polite_end_is_killed_after_the_grace(bench: Work
     assert bench.tool().engine.settings.execution.grace_seconds is None
     settings = Settings(execution=ExecutionSettings(grace_seconds=0.2))
     reply = await bench.call({"command": "trap '' TERM; echo $$; while :; do sleep 1; done", "timeout": 1}, settings)
-    assert details(reply) == {"timeoutSeconds": 1, "timedOut": True}
+    assert details(reply) == {"timeoutSeconds": 1, "timedOut": True, "cause": "limit", "clock": "timeout"}
     await gone(int(reply.text.split("\n")[0]))
 
 

@@ -228,7 +228,7 @@ ROWS = [
         settings=INTERCEPTING,
         tools=("edit",),
         # D8: the suggested tool is a field, too.
-        details={"suggestedTool": "edit"},
+        details={"suggestedTool": "edit", "cause": "guard"},
     ),
     refused(
         51,
@@ -238,7 +238,7 @@ ROWS = [
         "cat skill://none/SKILL.md",
         settings=INTERCEPTING,
         tools=("read",),
-        details={"suggestedTool": "read"},
+        details={"suggestedTool": "read", "cause": "guard"},
     ),
     Row(
         number=51,
@@ -314,7 +314,7 @@ ROWS = [
         "wrote.\n\necho x > started",
         settings=INTERCEPTING,
         tools=("write",),
-        details={"suggestedTool": "write"},
+        details={"suggestedTool": "write", "cause": "guard"},
     ),
     Row(
         number=139,
@@ -368,7 +368,7 @@ ROWS = [
             settings=INTERCEPTING,
             # The tools are called `grep` and `glob` here, where the statement says `search` and `find`.
             tools=("read", "grep", "glob", "edit", "write"),
-            details={"suggestedTool": tool},
+            details={"suggestedTool": tool, "cause": "guard"},
         )
         for command, tool, message in (
             (
@@ -514,7 +514,7 @@ async def test_a_timeout_is_an_error_result_with_the_output(bench: Workbench) ->
     assert (timeless(reply.text), reply.is_error, details(reply)) == (
         layout("partial", status="[Command timed out after 1 second]"),
         True,
-        {"timeoutSeconds": 1, "timedOut": True},
+        {"timeoutSeconds": 1, "timedOut": True, "cause": "limit", "clock": "timeout"},
     )
     assert bench.jobs.list().jobs == ()
 
@@ -616,7 +616,7 @@ def test_a_missing_exit_status_is_said() -> None:
     assert (timeless(reply.text), reply.is_error, details(reply)) == (
         layout("some", status="Command failed: missing exit status (its runner was killed)"),
         True,
-        {"timeoutSeconds": 300},
+        {"timeoutSeconds": 300, "cause": "infra"},
     )
 
 

@@ -133,7 +133,7 @@ STEPS = [
         "grep x file | tail -n 3",
         is_error=True,
         # D8 adds this field.
-        details={"suggestedTool": "grep"},
+        details={"suggestedTool": "grep", "cause": "guard"},
     ),
     Step(
         number=45,

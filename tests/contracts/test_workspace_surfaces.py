@@ -104,7 +104,7 @@ DRAWN = [
         # Both the same here, so that no surface has to guess.
         arguments={"command": "echo begun; sleep 100", "timeout": 1},
         ends="\n\n[Command timed out after 1 second]",
-        details={"timeoutSeconds": 1, "timedOut": True},
+        details={"timeoutSeconds": 1, "timedOut": True, "cause": "limit", "clock": "timeout"},
         is_error=True,
     ),
     Drawn(

@@ -147,7 +147,7 @@ def test_a_person_s_command_is_guarded_but_not_intercepted(start: Start, work: P
     (work / "file").write_text("content\n", encoding="utf-8")
     client = start("--tools", "read,grep", env={"NACRE_INTERCEPTOR": "true"})
     refused = client.call(bash(1, "cat file"))["data"]
-    assert (refused["is_error"], refused["details"]) == (True, {"suggestedTool": "read"})
+    assert (refused["is_error"], refused["details"]) == (True, {"suggestedTool": "read", "cause": "guard"})
     assert client.call(bash(2, "cat file", by="person"))["data"]["text"].startswith("content\n")
     denied = client.call(bash(3, "git push --force", by="person"))
     assert (denied["success"], denied["data"]["is_error"]) == (True, True)

@@ -10,11 +10,12 @@ from functools import partial
 
 from nacre import forks
 from nacre.backend import Ending, Listener, Process
-from nacre.backends.contained_process import ContainedProcess, request_of
+from nacre.backends.contained_process import ContainedProcess
 from nacre.backends.inline_wait import INLINE_MILLISECONDS, can_block_briefly, tell_end, tell_output
 from nacre.backends.pipes import make_pipes
 from nacre.backends.spare_shells import Spare, is_suited, spares
 from nacre.backends.start_errors import start_error
+from nacre.backends.start_request import request_of
 from nacre.command import Command, NewJob
 from nacre.errors import NacreError
 from nacre.warden import protocol
@@ -175,7 +176,7 @@ def _plain_end(events: list[Event]) -> ExitedEvent | None:
     if not events or events[0]["event"] != "exited":
         return None
     end = events[0]
-    special = end["why"] is not None or end["left"] or end.get("refused") or end.get("outOfMemory")
+    special = end["why"] is not None or end["left"] or end.get("refused") or end.get("outOfMemory") or "budget" in end
     return None if special or "code" not in end else end
 
 

@@ -16,7 +16,8 @@ from nacre.backend import SIDE, Ending, Listener, Survivor, pipes_only, terminal
 from nacre.backends.pipes import OUTPUTS, StreamReaders, make_pipes
 from nacre.backends.runner_talk import RunnerTalk
 from nacre.backends.start_errors import start_error
-from nacre.command import SIDE_FD, Command, NewJob
+from nacre.backends.start_request import request_of
+from nacre.command import Command, NewJob
 from nacre.errors import BackendUnavailableError, StartError
 from nacre.warden import protocol
 from nacre.warden.record import SIGNALLED
@@ -26,7 +27,7 @@ from nacre.warden_client.runner_link import Link
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nacre.backends.terminal_input import TerminalInput
-    from nacre.warden.messages import Event, ExitedEvent, KeptEvent, Living, StartJob, StartRun
+    from nacre.warden.messages import Event, ExitedEvent, KeptEvent, Living
 
 # How long after a command's limit the far side is seen to, should it be stopped: what is left is enough for the ladder.
 WAKE_SECONDS = 0.1
@@ -66,6 +67,7 @@ class ContainedProcess:
         self._rests = False
         """Whether the far side keeps no limits of this command."""
         self._parted: Callable[[int | None], None] | None = None
+        self._spent: Callable[[str | None], None] | None = None
         self._input: TerminalInput | None = None
 
     # Starting.
@@ -136,6 +138,11 @@ class ContainedProcess:
         self._parted = parted
         self._talk.say(protocol.PART)
 
+    def ask_spent(self, spent: Callable[[str | None], None]) -> None:
+        """Have the far side tell the limit of its budget that a session's shell has reached."""
+        self._spent = spent
+        self._talk.say(protocol.SPENT)
+
     def drain(self) -> None:
         """Read what is in the pipes now."""
         self._streams.drain()
@@ -175,6 +182,9 @@ class ContainedProcess:
         elif event["event"] == "parted":
             assert self._parted is not None
             self._parted(event["mark"])
+        elif event["event"] == "spent":
+            assert self._spent is not None
+            self._spent(event["budget"])
         elif event["event"] == "failed":
             self._ended = self._idle = True
             self._listener.failed(start_error(event["step"], event["errno"], event["reason"], self._command))
@@ -207,6 +217,7 @@ class ContainedProcess:
                 forced=message["forced"],
                 stages=tuple(message.get("stages", ())),
                 refused=tuple(message.get("refused", ())),
+                budget=message.get("budget"),
                 out_of_memory=message.get("outOfMemory", False),
                 left=message["left"],
                 unkillable=tuple(_survivor(entry) for entry in message.get("unkillable", ())),
@@ -315,31 +326,6 @@ class ContainedProcess:
         if self._waking is not None:
             self._waking.cancel()
             self._waking = None
-
-
-def request_of(command: Command, *, job: NewJob | None = None, outlives: bool = False) -> StartRun | StartJob:
-    request = protocol.run(
-        script=command.script,
-        shell=command.shell,
-        cwd=command.cwd,
-        names_cwd=command.names_cwd,
-        bash_env=command.env.get("BASH_ENV"),
-        prologue=command.prologue,
-        stages=command.stages,
-        outputs=OUTPUTS[command.streams],
-        side=SIDE_FD if command.side else None,
-        stdin=command.stdin,
-        timeout=command.timeout,
-        grace=command.grace,
-        outlives=outlives,
-        terminal=command.terminal is not None,
-    )
-    if command.entry:
-        request["entry"] = list(command.entry)
-    if job is None:
-        return request
-    spec: Any = job.message()
-    return protocol.start_job(request, spec, attended=job.attended)
 
 
 def _survivor(entry: Living) -> Survivor:

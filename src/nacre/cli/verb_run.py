@@ -75,6 +75,8 @@ def main(namespace: argparse.Namespace | SimpleNamespace) -> int:
         complain(notice)
     if isinstance(result.outcome, TimedOut):
         complain(f"timed out after {result.outcome.limit:g} s; everything was ended")
+    if isinstance(result.outcome, Stopped) and result.outcome.by != "request":
+        complain(f"{result.outcome.by}; everything was ended")
     if isinstance(result.outcome, Lost):
         complain(f"how the command ended is not known: {result.outcome.reason}")
     return exit_code(result)
@@ -152,6 +154,8 @@ def exit_code(result: ShellResult) -> int:
         case Exited() | Signalled():
             return result.exit_code or 0
         case TimedOut():
+            return TIMED_OUT
+        case Stopped() if result.cause == "limit" and result.clock != "stop":
             return TIMED_OUT
         case Stopped() | Lost():
             return OUR_FAILURE

@@ -103,8 +103,10 @@ def _problem(result: ShellResult) -> str | None:
                 f"timeout: the command ran longer than {limit:g} s and was killed with all its processes; "
                 f"{_partial_output(result)}"
             )
-        case Stopped(by):
+        case Stopped("request" as by):
             return f"stopped: the command was ended ({by})"
+        case Stopped(by):
+            return f"resources: the command was killed with all its processes ({by}); {_partial_output(result)}"
         case Lost(reason):
             return f"lost: how the command ended is not known: {reason}"
     unrunnable = result.exit_code in (NOT_EXECUTABLE, NOT_FOUND) and not result.output.total_bytes

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from nacre.result import ShellResult, Signalled, TimedOut
+from nacre.errors import NacreError
+from nacre.result import Lost, ShellResult, Signalled, TimedOut
+
+
+def blame_of(error: NacreError) -> dict[str, Any]:
+    """Return whose doing it is that there is no result, if not the caller's, and the limit that was reached."""
+    if error.cause == "command":
+        return {}
+    return {"cause": error.cause} if error.clock is None else {"cause": error.cause, "clock": error.clock}
 
 
 def facts_of(result: ShellResult) -> dict[str, Any]:
     """Return how the command ended and what is left of it; facts that do not apply are absent."""
     facts: dict[str, Any] = {"wallTimeMs": round(result.elapsed * 1000)}
+    if result.clock is not None or isinstance(result.outcome, Lost):
+        facts["cause"] = result.cause
+    if result.clock is not None:
+        facts["clock"] = result.clock
     if isinstance(result.outcome, TimedOut):
         facts["timedOut"] = True
     if isinstance(result.outcome, Signalled):

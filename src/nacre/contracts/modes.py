@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nacre.contracts.contract import Reply, SchemaContext
-from nacre.contracts.facts import facts_of
+from nacre.contracts.facts import blame_of, facts_of
 from nacre.contracts.fields import arguments_of, command_of
 from nacre.contracts.tool_schema import text_property, tool_schema
 from nacre.errors import InvalidRequestError, NacreError, RefusedError, RequestError, shown
@@ -112,7 +112,9 @@ class Modes:
     def refuse(self, error: NacreError) -> Reply:
         # A failure of nacre must not look like one of the command; a refusal is for the caller to correct.
         refused = isinstance(error, RequestError | RefusedError)
-        return Reply(text=str(error) if refused else f"[could not run: {error}]", is_error=True, details={})
+        return Reply(
+            text=str(error) if refused else f"[could not run: {error}]", is_error=True, details=blame_of(error)
+        )
 
 
 def present_result(result: ShellResult) -> Reply:
@@ -135,8 +137,10 @@ def _first_line(result: ShellResult) -> str | None:
             return f"[command failed: killed by {death.name} ({SIGNAL_BASE + death.number})]"
         case TimedOut(limit):
             return f"[command timed out after {limit:g}s]"
-        case Stopped(by):
+        case Stopped("request" as by):
             return f"[command cancelled: {by}]"
+        case Stopped(by):
+            return f"[command stopped: {by}]"
         case Lost(reason):
             return f"[could not run: how the command ended is not known: {reason}]"
 

@@ -138,8 +138,10 @@ class CommandSeries:
 def _endings(result: ShellResult) -> list[str]:
     """Describe the endings that an exit code cannot express."""
     match result.outcome:
-        case Stopped(by):
+        case Stopped("request" as by):
             return [f"command cancelled: {by}"]
+        case Stopped(by):
+            return [f"command stopped: {by}"]
         case Lost(reason):
             return [f"could not run: how the command ended is not known: {reason}"]
     return []

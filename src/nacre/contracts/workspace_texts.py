@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from nacre.contracts.contract import Reply
-from nacre.contracts.facts import facts_of
+from nacre.contracts.facts import blame_of, facts_of
 from nacre.contracts.waiting_texts import how_to_answer
 from nacre.errors import InterceptedError, NacreError, WorkingDirectoryError
 from nacre.output.render import spell_omitted
@@ -19,7 +19,7 @@ from nacre.wording import counted
 def present_refusal(error: NacreError) -> Reply:
     """Answer a call that ran nothing."""
     details = {"suggestedTool": error.tool} if isinstance(error, InterceptedError) else {}
-    return Reply(text=_spell(error), is_error=True, details=details)
+    return Reply(text=_spell(error), is_error=True, details=details | blame_of(error))
 
 
 def _spell(error: NacreError) -> str:
@@ -62,8 +62,10 @@ def _status(result: ShellResult) -> str | None:
             return f"Command exited with code {SIGNAL_BASE + death.number} (killed by {death.name})"
         case TimedOut(limit):
             return f"[Command timed out after {limit:g} second{'' if limit == 1 else 's'}]"
-        case Stopped():
+        case Stopped("request"):
             return "[Command aborted]"
+        case Stopped(by):
+            return f"[Command stopped: {by}]"
         case Lost(reason):
             return f"Command failed: missing exit status ({reason})"
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nacre import forks
-from nacre.errors import DeniedError, InterceptedError
+from nacre.errors import DeniedError, InterceptedError, NacreError
 from nacre.feed import directory_of
 from nacre.feed.call_ids import call_ids
 from nacre.output.redaction.redactor import Redactor
@@ -139,6 +139,10 @@ def entry_of(result: ShellResult) -> dict[str, Any]:
         "exitCode": outcome.code if isinstance(outcome, Exited) else result.exit_code,
         **measures(result.elapsed, (output,) if stderr is None else (output, stderr)),
     }
+    if result.clock is not None or isinstance(outcome, Lost):
+        entry["cause"] = result.cause
+    if result.clock is not None:
+        entry["clock"] = result.clock
     if output.minimized is not None:
         entry["minimized"] = output.minimized.json()
     if result.survivors:
@@ -156,12 +160,13 @@ def entry_of(result: ShellResult) -> dict[str, Any]:
 def failure_of(error: BaseException, redactor: Redactor) -> dict[str, Any]:
     """Why a call has no result, for the log."""
     if isinstance(error, DeniedError):
-        return {"outcome": "denied", "rule": error.rule}
+        return {"outcome": "denied", "rule": error.rule, "cause": error.cause}
     if isinstance(error, InterceptedError):
-        return {"outcome": "denied", "rule": "interceptor", "tool": error.tool}
+        return {"outcome": "denied", "rule": "interceptor", "tool": error.tool, "cause": error.cause}
     if isinstance(error, asyncio.CancelledError):
-        return {"outcome": "stopped"}
-    return {"outcome": "notStarted", "error": redactor.redact_text(str(error))}
+        return {"outcome": "stopped", "cause": "limit", "clock": "stop"}
+    cause = error.cause if isinstance(error, NacreError) else "infra"
+    return {"outcome": "notStarted", "error": redactor.redact_text(str(error)), "cause": cause}
 
 
 def hide_in(error: BaseException, redactor: Redactor) -> None:

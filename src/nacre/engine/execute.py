@@ -42,6 +42,7 @@ LATER_SECONDS = 0.5
 NO_SESSION = (
     "the session has no shell without the warden: the command ran in a shell of its own, and what it changed is gone"
 )
+NOT_HELD = "without a warden only the budgets of output and time hold, not those of cpu, memory, processes and files"
 NO_WARDEN = "without a warden no command can go on in the background: it was waited for to its end"
 
 
@@ -234,7 +235,8 @@ async def _run(
             ending = await run.wait()
             if ending.left:
                 adopted, problem = await _see_to_survivors(engine, run, planned, profile)
-            after = (place.notice, problem)
+            unheld = None if planned.command.budget is None or place.keeps else NOT_HELD
+            after = (place.notice, problem, unheld)
             return conclude(engine, call, Finished(run, ending, planned, profile, capture, notices, after, adopted))
         except asyncio.CancelledError as error:
             outputs, _ = capture.outputs()

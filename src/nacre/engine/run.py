@@ -46,7 +46,7 @@ class EndWatch:
         """The streams whose end has not been seen."""
         self.began = time.monotonic()
         self.ended = 0.0
-        self._sink = sink
+        self.sink = sink
         self.loop = loop
         self._last_output = 0.0
         self._wrote = False
@@ -61,7 +61,7 @@ class EndWatch:
         self._wrote = True
         if self.ending is not None:
             self._last_output = self.loop.time()
-        self._sink.feed(stream, buffer, size)
+        self.sink.feed(stream, buffer, size)
 
     def closed(self, stream: int) -> None:
         self.open.discard(stream)
@@ -189,6 +189,8 @@ class Run:
         self.started_at = time.time()
         self.watch = watch
         self.survivors: tuple[Survivor, ...] = ()
+        self.overspent = False
+        """Whether it has printed more than its budget allows."""
         self.later: asyncio.TimerHandle | None = None
         """Looks at something while the command runs, and is cancelled with its release."""
         self._process: Process | None = None
@@ -199,6 +201,10 @@ class Run:
         """Start the command; with `job` the far side keeps it from its first byte on."""
         watch = EndWatch(command, sink, asyncio.get_running_loop())
         run = cls(command, watch)
+        if command.budget is not None and command.budget.output_bytes is not None:
+            from nacre.engine.spent_budget import OutputMeter
+
+            watch.sink = OutputMeter(run, sink, command.budget.output_bytes)
         if job is not None:
             watch.open = set()
         run._process = backend.start(command, watch, job=job)

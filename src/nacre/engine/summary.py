@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from nacre.backend import Ending, Survivor
+from nacre.call_budget import Budget
 from nacre.engine.capture import Capture
 from nacre.engine.hidden_failure import answering_stages
 from nacre.engine.run import Run
@@ -14,7 +15,7 @@ from nacre.output.redaction.redactor import Redactor
 from nacre.planning.plan import Plan
 from nacre.profile import Profile
 from nacre.request import Lifted, ShellRequest
-from nacre.result import Exited, Lost, Outcome, ShellResult, Signalled, Stopped, TimedOut
+from nacre.result import Clock, Exited, Lost, Outcome, ShellResult, Signalled, Stopped, TimedOut
 from nacre.warden import record
 from nacre.warden.stages import hidden_failure, producers_status
 
@@ -39,14 +40,20 @@ def summarise(finished: Finished) -> ShellResult:
     """The result of a run that is over."""
     run, ending, planned, profile, capture, before, after, adopted = finished
     request, survivors = planned.request, run.survivors
+    words: str | None = None
+    if run.command.budget is not None:
+        ending, words = spent(run, ending, run.command.budget)
+        # The words of a command that was stopped are in its outcome.
+        after = (None if ending.why == "stop" else words, *after)
     if request.lifted is not None:
         ending, notice = producers_ending(ending, request.lifted)
         after = (notice, *after)
     if planned.hides:
         survivors = redacted_survivors(survivors, planned.redactor)
         ending = replace(ending, unkillable=redacted_survivors(ending.unkillable, planned.redactor))
-    outcome = outcome_of(ending, planned.limit)
-    keep_all = profile.keep_partial and isinstance(outcome, TimedOut)
+    outcome = outcome_of(ending, planned.limit, words)
+    plain = type(outcome) is Exited and ending.budget is None and not ending.out_of_memory
+    keep_all = profile.keep_partial and isinstance(outcome, TimedOut | Stopped)
     outputs, problems = capture.outputs(keep_all=keep_all, ending=ending)
     notices = [*before, *request.notices, *problems, *notices_of(run, ending, survivors, request)]
     for notice in after:
@@ -61,6 +68,7 @@ def summarise(finished: Finished) -> ShellResult:
         started_at=run.started_at,
         elapsed=run.watch.ended - run.watch.began,
         timeout=planned.limit,
+        clock=None if plain else clock_of(outcome, ending, planned),
         requested_timeout=request.requested_timeout,
         stages=ending.stages,
         survivors=survivors,
@@ -69,11 +77,33 @@ def summarise(finished: Finished) -> ShellResult:
     )
 
 
-def outcome_of(ending: Ending, limit: float | None) -> Outcome:
+def spent(run: Run, ending: Ending, budget: Budget) -> tuple[Ending, str | None]:
+    """Return the ending with the limit of its budget that was reached, and the words about it."""
+    # Few calls have one.
+    from nacre.engine.spent_budget import with_budget, words_of
+
+    ending = with_budget(run, ending)
+    return ending, words_of(ending, budget)
+
+
+def clock_of(outcome: Outcome, ending: Ending, planned: Plan) -> Clock | None:
+    """Return the limit that has ended the command, or was reached by it."""
+    if isinstance(outcome, TimedOut):
+        return "wall_seconds" if planned.cut_by_budget else "timeout"
+    if ending.budget is not None:
+        from nacre.engine.spent_budget import FIELDS
+
+        return FIELDS[ending.budget]
+    if isinstance(outcome, Stopped):
+        return "stop"
+    return "memory" if ending.out_of_memory else None
+
+
+def outcome_of(ending: Ending, limit: float | None, budget: str | None = None) -> Outcome:
     if ending.why == "timeout":
         return TimedOut(limit if limit is not None else 0.0, "SIGKILL" if ending.forced else "SIGTERM")
     if ending.why == "stop":
-        return Stopped("request")
+        return Stopped(budget or "request")
     if ending.lost is not None:
         return Lost(ending.lost)
     if ending.signal is not None:

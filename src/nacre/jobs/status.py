@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from nacre.jobs.job import Job
 from nacre.result import SIGNAL_BASE
-from nacre.warden.record import spell_duration
+from nacre.warden.record import blame, spell_duration, spent
 
 # Enough to recognise a job in a list.
 LABEL_CHARACTERS = 120
@@ -20,7 +20,7 @@ def status_of(job: Job) -> Status:
         return "running"
     if job.state == "exited" and job.record.get("exitCode") == 0:
         return "completed"
-    return "cancelled" if job.state == "stopped" else "failed"
+    return "cancelled" if job.state == "stopped" and spent(job.record) is None else "failed"
 
 
 def outcome_of(job: Job) -> str:
@@ -37,7 +37,7 @@ def outcome_of(job: Job) -> str:
         case "timed_out":
             return f"timed out after {spell_duration(job.record.get('timeout') or 0)} and was killed"
         case "stopped":
-            return "stopped on request"
+            return f"stopped: {words}" if (words := spent(job.record)) is not None else "stopped on request"
         case _:
             return str(job.record.get("reason", "lost, its exit status is unknown"))
 
@@ -68,6 +68,8 @@ def details_of(job: Job) -> dict[str, Any]:
     for name in ("exitCode", "signal", "pid"):
         if job.record.get(name) is not None:
             details[name] = job.record[name]
+    if not job.running and (blamed := blame(job.record))["cause"] != "command":
+        details |= blamed
     if len(stages := job.record.get("stages") or []) > 1:
         details["stages"] = stages
     if "survivors" in job.record:

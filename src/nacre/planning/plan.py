@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from nacre.call_budget import NO_BUDGET
 from nacre.command import Command
 from nacre.environment.filter import (
     EnvironmentEntryError,
@@ -46,6 +47,8 @@ class Plan:
     """Where the caller is."""
     reviewed: bool = False
     """True if the guard has judged the command alone."""
+    cut_by_budget: bool = False
+    """True if the limit is the budget's, which is shorter than the timeout."""
     waited: float = 0.0
     """Seconds that the approval took."""
     call: str | None = None
@@ -81,6 +84,12 @@ def plan(request: ShellRequest, profile: Profile, settings: Settings, *, cwd: st
     grace = settings.execution.grace_seconds
     filtered = is_filtered(profile, settings.environment)
     limit = profile.timeout if request.timeout is None else request.timeout
+    budget = settings.budget
+    if request.budget is not None:
+        budget = budget.narrowed(request.budget)
+    cut = False
+    if budget.wall_seconds is not None and limit > budget.wall_seconds:
+        limit, cut = budget.wall_seconds, True
     # `basic` has the caller's environment and /bin/bash, whatever the settings say.
     shell = ShellSettings() if profile.environment == "inherited" else settings.shell
     quiet = profile.quiets and settings.output.quiet_tools
@@ -98,6 +107,7 @@ def plan(request: ShellRequest, profile: Profile, settings: Settings, *, cwd: st
             stages=gives_stages(script),
             side=request.lifted is not None and request.lifted.side,
             shell=shell.path,
+            budget=None if budget == NO_BUDGET else budget,
         ),
         redactor=redactor,
         request=request,
@@ -107,6 +117,7 @@ def plan(request: ShellRequest, profile: Profile, settings: Settings, *, cwd: st
         logged_command=redactor.redact_text(request.command),
         logged_cwd=redactor.redact_text(directory),
         cwd=cwd,
+        cut_by_budget=cut,
     )
     return planned if request.terminal is None else _on_terminal(planned, environ)
 

@@ -19,6 +19,7 @@ from functools import partial
 from nacre import forks
 from nacre.backends.pipes import stop_listening
 from nacre.backends.start_errors import start_error
+from nacre.backends.start_request import limits_of
 from nacre.backends.waiting_shell import WaitingShell, start_waiting
 from nacre.command import Command
 from nacre.errors import BackendUnavailableError, NacreError, StartError
@@ -215,7 +216,12 @@ async def start_bash(command: Command, restoring: tuple[str, ...], deadline: flo
     """
     loop = shell_loop()
     request = protocol.wait_session(
-        script=loop.driver, shell=command.shell, cwd=command.cwd, names_cwd=command.names_cwd, side=loop.side_fd
+        script=loop.driver,
+        shell=command.shell,
+        cwd=command.cwd,
+        names_cwd=command.names_cwd,
+        side=loop.side_fd,
+        budget=limits_of(command),
     )
     try:
         with forks.held_off:

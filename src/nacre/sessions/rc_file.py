@@ -17,8 +17,8 @@ import time
 from dataclasses import replace
 from io import FileIO
 
-from nacre.backends.contained_process import request_of
 from nacre.backends.start_errors import start_error
+from nacre.backends.start_request import request_of
 from nacre.command import Command
 from nacre.environment.secret_names import name_reason, words
 from nacre.errors import NacreError

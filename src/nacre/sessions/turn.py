@@ -50,6 +50,9 @@ class Turn(PipesOnly):
         self._report: TurnReport | None = None
         """The end of the script, once it is known."""
         self._refused: tuple[str, ...] = ()
+        self._budget: str | None = None
+        """The limit of its budget that the script has reached."""
+        self._asked = False
         self._retries = 0
         self._leaving = False
         """True if the shell was told to exit, because of what the script left running."""
@@ -132,6 +135,12 @@ class Turn(PipesOnly):
         if report.problem == NO_DIRECTORY:
             self._finish("waits")
             self._listener.failed(_directory_error(command, report.last))
+        elif self._command.budget is not None and report.codes and report.codes[0] and not self._asked:
+            # A program that was refused memory or a process may fail before the runner has seen it.
+            self._asked = True
+            self._attend()
+            assert self._attending is not None
+            self._attending.ask_spent(partial(self._spent, report))
         elif not report.codes:
             self._end("lost", Ending(pid=bash.pid, lost="its shell told no exit code"))
         else:
@@ -142,6 +151,11 @@ class Turn(PipesOnly):
                 self._end("spent" if spent else "waits", self._ending())
             else:
                 self._handle_leftovers(report)
+
+    def _spent(self, report: TurnReport, budget: str | None) -> None:
+        self._budget = budget
+        if not self.over:
+            self._script_ended(report)
 
     def _end(self, fate: ShellFate, ending: Ending) -> None:
         if fate != "waits":
@@ -154,7 +168,14 @@ class Turn(PipesOnly):
         """The end of the script, as the shell reported it."""
         assert self._report is not None
         code, *stages = self._report.codes
-        return Ending(pid=self._bash.pid, code=code, stages=tuple(stages), refused=self._refused, left=left)
+        return Ending(
+            pid=self._bash.pid,
+            code=code,
+            stages=tuple(stages),
+            refused=self._refused,
+            left=left,
+            budget=self._budget,
+        )
 
     # A script that left processes running.
 

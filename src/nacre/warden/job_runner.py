@@ -17,7 +17,7 @@ from nacre.warden import children, guardian, launch, memory, protocol
 from nacre.warden.channel import receive_fds
 from nacre.warden.kept_job import JobOutput, KeptJob, hidden_forms
 from nacre.warden.protocol import READ_BYTES
-from nacre.warden.start import become_shell
+from nacre.warden.start import become_shell, limit_shell
 from nacre.warden.wakeups import drain_wakeups, milliseconds_until
 
 TYPE_CHECKING = False
@@ -36,6 +36,7 @@ class JobWatch:
     """One job, as far as its runner knows it."""
 
     __slots__ = (
+        "_budgeted",
         "_channel",
         "claim",
         "deadline",
@@ -120,7 +121,8 @@ class JobWatch:
 
     def begin(self, plan: bytes, handed: list[int]) -> None:
         """Take what the child prepared (lock, claim, output file, where the shell leaves its notes), and say so."""
-        answer, limit, head_bytes, cap_bytes, hidden, self.memory_events, terminal = marshal.loads(plan)
+        answer, limit, head_bytes, cap_bytes, hidden, self.memory_events, terminal, budgeted = marshal.loads(plan)
+        self._budgeted = budgeted
         self.deadline = None if limit is None else time.monotonic() + limit
         self.lock, self.claim, output = handed[:3]
         more = handed[3:]
@@ -131,7 +133,7 @@ class JobWatch:
 
     def until_more(self, wakeup: int) -> None:
         """Copy output until anything else happens: its end, its limit, a word of the caller, a request to stop."""
-        if self.terminal is not None:
+        if self.terminal is not None or self._budgeted:
             return
         channel = self._channel
         poll = select.poll()
@@ -177,9 +179,11 @@ def pack_plan(
     cap_bytes: int,
     hidden: list[tuple[str, bytes]],
     terminal: bool = False,
+    budgeted: bool = False,
 ) -> bytes:
     """What a runner has to know of its job, and what it says to the caller, so that it need not know how."""
-    return marshal.dumps((protocol.frame(answer), limit, head_bytes, cap_bytes, hidden, memory.events(), terminal))
+    plan = (protocol.frame(answer), limit, head_bytes, cap_bytes, hidden, memory.events(), terminal, budgeted)
+    return marshal.dumps(plan)
 
 
 def _become_shell(
@@ -198,6 +202,8 @@ def _become_shell(
         step = "files"
         _hand_over(request, prepared, far)
         step = "shell"
+        if "budget" in request:
+            limit_shell(request["budget"], runner=os.getppid())
         env = launch.environment(prepared, launch.received_environment(request, env), request)
         become_shell(prepared, launch.file_actions(prepared, writers, request), env)
     except Exception as error:  # noqa: BLE001 - the outermost frame of a process: say why, then end
@@ -221,6 +227,7 @@ def _hand_over(request: StartJob, prepared: launch.Launch, far: socket.socket) -
         cap_bytes=spec["capBytes"],
         hidden=hidden_forms(spec),
         terminal="terminal" in request,
+        budgeted="budget" in request,
     )
     more = [] if prepared.notes_fd is None else [prepared.notes_fd]
     if "terminal" in request:

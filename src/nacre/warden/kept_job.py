@@ -268,7 +268,9 @@ def final_state(facts: Facts, *, producer: int | None = None) -> Record:
     if producer is not None and facts["why"] is None and "code" in facts:
         code, stages = producers_status(facts.get("stages", ()), facts["code"], producer=producer)
         facts = {**facts, "code": code, "stages": list(stages)}
-    common = {"exitCode": None, "signal": None, "signalName": None, "stages": facts.get("stages", [])}
+    common: Record = {"exitCode": None, "signal": None, "signalName": None, "stages": facts.get("stages", [])}
+    if "budget" in facts:
+        common["budget"] = facts["budget"]
     if facts["why"] == "timeout":
         return common | {"state": "timed_out"}
     if facts["why"] in record.SIGNALLED:

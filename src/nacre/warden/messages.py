@@ -23,6 +23,17 @@ class JobSpec(TypedDict):
     """Output that the near side's redactor held back, as Latin-1."""
 
 
+class Limits(TypedDict, total=False):
+    """What a command may spend; absent is without a limit."""
+
+    cpu: float
+    memory: int
+    processes: int
+    file: int
+    output: int
+    """Of a job; the near side reads and counts the output of other commands."""
+
+
 class Envelope(TypedDict, total=False):
     fds: int
     env: dict[str, str]
@@ -41,6 +52,7 @@ class Shell(Envelope):
     stdin: str | None
     terminal: NotRequired[bool]
     """Present if its streams are a terminal."""
+    budget: NotRequired[Limits]
 
 
 class Script(Shell):
@@ -136,10 +148,11 @@ class Move(TypedDict):
 class Plain(Envelope):
     """Requests without arguments.
 
-    The limits of a turn end; tell turns apart; name survivors; only fork a runner; a job goes on without its caller.
+    The limits of a turn end; tell turns apart; name survivors; name the limit of its budget that a turn has reached;
+    only fork a runner; a job goes on without its caller.
     """
 
-    op: Literal["rest", "part", "survivors", "fork", "leave"]
+    op: Literal["rest", "part", "survivors", "spent", "fork", "leave"]
 
 
 Request = StartRun | StartJob | WaitSpare | WaitSession | Go | Stop | Signal | Keep | Look | Move | Plain
@@ -156,13 +169,15 @@ class Facts(TypedDict):
 
     pid: int
     why: str | None
-    """Why it was stopped: timeout, stop, caller gone, idle, runner killed, the name of a signal; None if it was not."""
+    """Why it was stopped: timeout, budget, stop, caller gone, idle, runner killed, the name of a signal."""
     forced: bool
     code: NotRequired[int]
     signal: NotRequired[int]
     stages: NotRequired[list[int]]
     refused: NotRequired[list[str]]
     outOfMemory: NotRequired[bool]
+    budget: NotRequired[str]
+    """The limit of its budget that was reached."""
     unkillable: NotRequired[list[Living]]
     stays: NotRequired[bool]
     """Present if the runner has more to look after, and takes no other command."""
@@ -195,6 +210,11 @@ class Survivors(TypedDict):
 class Parted(TypedDict):
     event: Literal["parted"]
     mark: int | None
+
+
+class SpentEvent(TypedDict):
+    event: Literal["spent"]
+    budget: str | None
 
 
 class Failed(TypedDict):
@@ -241,6 +261,17 @@ class Bye(TypedDict):
 
 
 Event = (
-    ExitedEvent | Started | KeptEvent | Survivors | Parted | Failed | SpareEvent | Looked | OutputEvent | Closed | Bye
+    ExitedEvent
+    | Started
+    | KeptEvent
+    | Survivors
+    | Parted
+    | SpentEvent
+    | Failed
+    | SpareEvent
+    | Looked
+    | OutputEvent
+    | Closed
+    | Bye
 )
 Message = Mapping[str, object]

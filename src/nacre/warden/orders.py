@@ -34,7 +34,7 @@ def obey(supervisor: Supervisor, request: Request, fds: list[int]) -> None:
         supervisor.set_limits(request["timeout"], request["grace"], elapsed=request["elapsed"])
     elif request["op"] == "rest":
         # The turn of a session has ended, and its limits with it.
-        supervisor.deadline = None
+        supervisor.deadline = supervisor.budget_at = None
         supervisor.grace = 0.0
     elif request["op"] == "stop":
         supervisor.grace = request["grace"]
@@ -43,6 +43,8 @@ def obey(supervisor: Supervisor, request: Request, fds: list[int]) -> None:
         supervisor.tree.signal(request["number"])
     elif request["op"] == "survivors":
         _name_survivors(supervisor)
+    elif request["op"] == "spent":
+        supervisor.channel.send(protocol.spent(None if supervisor.budget is None else supervisor.budget.look()))
     elif request["op"] == "leave":
         supervisor.attended = False
     elif request["op"] == "part":

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         JobSpec,
         Keep,
         KeptEvent,
+        Limits,
         Living,
         Look,
         Looked,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         Request,
         Signal,
         SpareEvent,
+        SpentEvent,
         Started,
         StartJob,
         StartRun,
@@ -100,6 +102,7 @@ def run(
     outlives: bool = False,
     relay: bool = False,
     terminal: bool = False,
+    budget: Limits | None = None,
 ) -> StartRun:
     request: StartRun = {
         "op": "run",
@@ -123,6 +126,8 @@ def run(
         request["relay"] = True
     if terminal:
         request["terminal"] = True
+    if budget is not None:
+        request["budget"] = budget
     return request
 
 
@@ -138,8 +143,10 @@ def wait_spare(*, shell: str, cwd: str, names_cwd: bool, outputs: int) -> WaitSp
     return {"op": "spare", "shell": shell, "cwd": cwd, "namesCwd": names_cwd, "outputs": outputs, "stdin": None}
 
 
-def wait_session(*, script: str, shell: str, cwd: str, names_cwd: bool, side: int) -> WaitSession:
-    return {
+def wait_session(
+    *, script: str, shell: str, cwd: str, names_cwd: bool, side: int, budget: Limits | None = None
+) -> WaitSession:
+    request: WaitSession = {
         "op": "session",
         "script": script,
         "shell": shell,
@@ -152,6 +159,9 @@ def wait_session(*, script: str, shell: str, cwd: str, names_cwd: bool, side: in
         "side": side,
         "stdin": None,
     }
+    if budget is not None:
+        request["budget"] = budget
+    return request
 
 
 def go(*, timeout: float | None, grace: float, elapsed: float) -> Go:
@@ -177,6 +187,7 @@ def look(what: What, path: str) -> Look:
 MOVE: Move = {"op": "move", "fds": 1}
 REST: Plain = {"op": "rest"}
 PART: Plain = {"op": "part"}
+SPENT: Plain = {"op": "spent"}
 NAME_SURVIVORS: Plain = {"op": "survivors"}
 FORK: Plain = {"op": "fork"}
 LEAVE: Plain = {"op": "leave"}
@@ -221,6 +232,10 @@ def survivors(found: list[Living], *, stays: bool) -> Survivors:
 
 def parted(mark: int | None) -> Parted:
     return {"event": "parted", "mark": mark}
+
+
+def spent(budget: str | None) -> SpentEvent:
+    return {"event": "spent", "budget": budget}
 
 
 def failed(step: str, error: Exception) -> Failed:

@@ -176,6 +176,35 @@ def open_regular(path: str, flags: int) -> int:
     raise OSError(errno.EINVAL, "is not a regular file", path)
 
 
+# The limits of a budget: how a text calls each, and its name in the settings.
+BUDGETS = {
+    "cpu": ("processor time", "cpu_seconds"),
+    "memory": ("memory", "memory_bytes"),
+    "processes": ("processes", "processes"),
+    "file": ("file size", "file_bytes"),
+    "output": ("output", "output_bytes"),
+}
+
+
+def spent(record: Record) -> str | None:
+    """Why a job was stopped that has used up its budget; None if it was not."""
+    if record["state"] != "stopped" or record.get("budget") not in BUDGETS:
+        return None
+    return f"its budget of {BUDGETS[record['budget']][0]} is used up"
+
+
+def blame(record: Record) -> Record:
+    """Whose doing the end of a job is, and the limit that was reached, if one was."""
+    state, budget = record["state"], record.get("budget")
+    if state == "lost":
+        return {"cause": "infra"}
+    if budget in BUDGETS and not (state == "exited" and record.get("exitCode") == 0):
+        return {"cause": "limit", "clock": BUDGETS[budget][1]}
+    if state in ("timed_out", "stopped"):
+        return {"cause": "limit", "clock": "timeout" if state == "timed_out" else "stop"}
+    return {"cause": "command"}
+
+
 def completion_line(record: Record) -> str:
     """The line that ends a background job's output file."""
     state = record["state"]
@@ -187,7 +216,7 @@ def completion_line(record: Record) -> str:
     elif state == "timed_out":
         text = f"failed: timed out after {spell_duration(record['timeout'])}"
     elif state == "stopped":
-        text = "failed: stopped on request"
+        text = f"failed: {spent(record) or 'stopped on request'}"
     else:
         text = f"error: {record.get('reason', 'its exit status is unknown')}"
     left = f"[{record['stillRunning']}]\n" if "stillRunning" in record else ""
@@ -289,6 +318,8 @@ def end_entry(record: Record) -> Record:
         "jobId": record["id"],
         "startedAt": started,
     }
+    if (blamed := blame(record)) != {"cause": "command"}:
+        entry |= blamed
     if record["state"] == "lost":
         entry["error"] = record.get("reason")
     if "survivors" in record:

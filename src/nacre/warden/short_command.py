@@ -84,6 +84,8 @@ def _tell_plain_end(supervisor: Supervisor) -> bool:
     """Tell of a shell that exited by itself and left nothing, in a few words: the caller waits for them."""
     if supervisor.start.has_notes or supervisor.ladder.why is not None or supervisor.intake.fds or supervisor.job:
         return False
+    if supervisor.budget is not None:
+        return False
     leader = supervisor.tree.leader
     _, status = os.waitpid(leader, 0)
     try:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from nacre.warden.channel import Channel
-    from nacre.warden.messages import StartJob, StartRun, WaitSession, WaitSpare
+    from nacre.warden.messages import Limits, StartJob, StartRun, WaitSession, WaitSpare
 
     Startable = StartRun | StartJob | WaitSpare | WaitSession
 
@@ -137,7 +137,8 @@ class Start:
                 # A hung file system can hold us until the caller has been told that nothing was started.
                 raise ConnectionAbortedError
             step = "shell"
-            self.leader = self._fork_shell(prepared) if self._is_session else self._spawn_shell(prepared)
+            forks = self._is_session or "budget" in self.request
+            self.leader = self._fork_shell(prepared) if forks else self._spawn_shell(prepared)
             if self.is_spare:
                 step = "spare"
                 self._offer(prepared)
@@ -171,6 +172,8 @@ class Start:
             if leader == 0:
                 try:
                     children.die_with_parent(runner)
+                    if "budget" in self.request:
+                        limit_shell(self.request["budget"], runner=runner, lives_on=self._is_session)
                     become_shell(prepared, self._actions, self._env)
                 except OSError as error:
                     os.write(writer, str(error.errno or errno.EIO).encode())
@@ -240,6 +243,14 @@ class Start:
         for fd in self._fds:
             os.close(fd)
         self._fds = []
+
+
+def limit_shell(limits: Limits, *, runner: int, lives_on: bool = False) -> None:
+    """In a forked child: hold it to its budget. Raises OSError."""
+    # Loaded for the commands that have one, in a child that is about to be another program.
+    from nacre.warden import budget_watch
+
+    budget_watch.limit_shell(limits, runner=runner, lives_on=lives_on)
 
 
 def become_shell(prepared: launch.Launch, actions: list[launch.FileAction], env: Mapping[bytes, bytes]) -> NoReturn:

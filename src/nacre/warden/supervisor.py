@@ -25,17 +25,20 @@ from nacre.warden.wakeups import drain_wakeups, milliseconds_until
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nacre.warden.budget_watch import BudgetWatch
     from nacre.warden.channel import Channel
     from nacre.warden.job_runner import JobWatch
     from nacre.warden.kept_job import JobOutput
     from nacre.warden.memory import MemoryWatch
-    from nacre.warden.messages import Facts, Living, StartJob
+    from nacre.warden.messages import Facts, Limits, Living, StartJob
     from nacre.warden.start import Start
     from nacre.warden.terminal import JobTerminal
 
 # A command that lives this long is announced, so that its caller knows the pid if the runner should die.
 ANNOUNCE_SECONDS = 0.05
 _CHILD_ENDED = (signal.SIGCHLD,)
+# Limits after which a command gets no grace.
+_HURRIED = ("memory", "processes")
 
 
 class Supervisor:
@@ -58,6 +61,10 @@ class Supervisor:
         self.job: KeptJob | None = None
         self.terminal: JobTerminal | None = None
         """The terminal of a job that has one."""
+        self.budget: BudgetWatch | None = None
+        """What the command may spend, if that is limited."""
+        self.budget_at: float | None = None
+        """When that is looked at next."""
         self.attended = False
         """Whether a job dies with its caller, which waits for it in the foreground."""
         self.following: list[bytes] = []
@@ -85,6 +92,8 @@ class Supervisor:
         """The file of a finished job, for what its survivors write."""
         self._stop_requested: str | None = None
         request = start.request
+        if "budget" in request:
+            self._watch_budget(request["budget"])
         if request["op"] == "run":
             self.set_limits(request["timeout"], request["grace"], elapsed=0.0)
         elif request["op"] == "spare":
@@ -97,6 +106,17 @@ class Supervisor:
         self.grace = grace
         self.deadline = None if timeout is None else began + timeout
         self.announce_at = began + ANNOUNCE_SECONDS
+        if self.budget is not None:
+            self.budget_at = time.monotonic()
+            if self.start.waits:
+                self.budget.begin()
+
+    def _watch_budget(self, limits: Limits) -> None:
+        # Loaded for the commands that have one.
+        from nacre.warden.budget_watch import BudgetWatch
+
+        self.budget = BudgetWatch(limits, self.tree.own)
+        self.budget_at = None if self.start.waits else time.monotonic()
 
     def take_over(self, request: StartJob, watch: JobWatch) -> None:
         """Go on with a job from the moment when more than output comes from it."""
@@ -135,6 +155,8 @@ class Supervisor:
         if self._survivors_output is not None:
             self._survivors_output.flush()
             self._survivors_output.close()
+        if self.budget is not None:
+            self.budget.close()
         return self.channel.open
 
     def _serve(self) -> None:
@@ -160,7 +182,9 @@ class Supervisor:
 
     def patience(self) -> float | None:
         """Milliseconds until the next timer; None without one."""
-        timers = [self.announce_at, self.unused_until, None if self.terminal is None else self.terminal.look_at]
+        timers = [self.announce_at, self.unused_until, self.budget_at]
+        if self.terminal is not None:
+            timers.append(self.terminal.look_at)
         if self.ladder.why is None and self.status is None:
             timers.append(self.deadline)
         if self.ladder.why is not None and not self.reported:
@@ -210,10 +234,28 @@ class Supervisor:
             self.stop(why)
         if self.deadline is not None and now >= self.deadline and self.status is None:
             self.stop("timeout")
+        if self.budget_at is not None and now >= self.budget_at:
+            self._look_at_budget(now)
         if self.terminal is not None and now >= self.terminal.look_at:
             self.terminal.look()
         if keeping.is_draining(self) and now >= keeping.drain_until(self):
             self.report()
+
+    def _look_at_budget(self, now: float) -> None:
+        from nacre.warden.budget_watch import LOOK_SECONDS
+
+        assert self.budget is not None
+        self.budget_at = None if not self.left else now + LOOK_SECONDS
+        if self.reported:
+            # What a finished command has left is no job, or not one yet; the control group holds it all the same.
+            return
+        hit = self.budget.look(0 if self.job is None else self.job.output.size)
+        if hit is not None:
+            self.budget_at = None
+            if hit in _HURRIED:
+                # What multiplies or takes memory would go on doing so in its grace.
+                self.grace = 0.0
+            self.stop("budget")
 
     def request_stop(self, why: str) -> None:
         """Stop it at the next turn of the loop: safe from a signal handler, which may interrupt any line here."""
@@ -271,6 +313,11 @@ class Supervisor:
         killed = facts.get("signal") == signal.SIGKILL or facts.get("code") == 128 + signal.SIGKILL
         if killed and self._memory.killed_since():
             facts["outOfMemory"] = True
+        if (
+            self.budget is not None
+            and (hit := self.budget.ended_by(facts.get("signal"), facts.get("code"))) is not None
+        ):
+            facts["budget"] = hit
         if (notes := self.start.notes()) is not None:
             facts["stages"] = notes.stages
             facts["refused"] = notes.refused
