@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         Truncation,
     )
     from nacre.settings import Settings
+    from nacre.terminals import Terminal, open_terminal
     from nacre.tool import Tool
     from nacre.tool_events import Notice, Update
     from nacre.warden.privacy import become_unreadable
@@ -71,6 +72,7 @@ _HOMES = {
     "nacre.guard.approval": "Approver",
     "nacre.guard.rules.rule_file": "Rule",
     "nacre.guard.verdict": "Verdict",
+    "nacre.terminals": "Terminal open_terminal",
     "nacre.output.captured": "Captured Selection",
     "nacre.planning.urls": "Resolver UnresolvedUrlError",
     "nacre.profile": "Background CaptureShape Profile",
@@ -128,6 +130,7 @@ __all__ = [
     "StartError",
     "Stopped",
     "Survivor",
+    "Terminal",
     "TimedOut",
     "Tool",
     "Truncation",
@@ -136,6 +139,7 @@ __all__ = [
     "Verdict",
     "WorkingDirectoryError",
     "become_unreadable",
+    "open_terminal",
     "run",
     "run_sync",
 ]

@@ -16,7 +16,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "nacre"
 LAYERS = [
     {"cli"},
     {"mcp", "rpc", "acp", "adapters", "tui", "web"},
-    {"tool", "tool_events", "tool_replies", "tool_routes", "tool_shell", "api", "series"},
+    {"tool", "tool_events", "tool_replies", "tool_routes", "tool_shell", "api", "series", "terminals"},
     {"json_lines", "http_server"},
     {"contracts"},
     {"engine", "testing"},

@@ -215,3 +215,11 @@ async def test_what_is_typed_at_a_hidden_prompt_is_recorded_nowhere(bench: Workb
     assert (bench.home / "jobs" / job_id / "session.cast").exists()
     assert holds(bench.home, SECRET) == []
     assert SECRET not in json.dumps([one.json() for one in replies])
+
+
+async def test_the_size_of_another_terminal_is_not_believed(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "33")
+    monkeypatch.setenv("LINES", "11")
+    command = "echo ${COLUMNS-none} ${LINES-none}; stty size"
+    reply = await bench.call({"command": command, "pty": True}, ui=True)
+    assert "none none\n40 120" in reply.text

@@ -27,6 +27,7 @@ import pytest
 PATIENCE_SECONDS = 30.0
 NACRE = shlex.join([sys.executable, "-m", "nacre"])
 """The words that start `nacre` in a pane."""
+_OF_A_TERMINAL = {"TERM", "COLUMNS", "LINES", "TMUX", "TMUX_PANE", "NO_COLOR"}
 
 
 class Tmux:
@@ -48,7 +49,7 @@ class Tmux:
 
     def start(self, command: str, *, columns: int = 80, rows: int = 24, cwd: Path | None = None) -> Pane:
         """Start a shell command in a terminal of this size, with the environment that the test has now."""
-        variables = [word for name, value in os.environ.items() for word in ("-e", f"{name}={value}")]
+        variables = [word for name, value in _environment().items() for word in ("-e", f"{name}={value}")]
         place = ["-c", str(self._directory if cwd is None else cwd)]
         size = ["-x", str(columns), "-y", str(rows)]
         options = ["set-option", "-g", "remain-on-exit", "on", ";", "set-option", "-g", "escape-time", "0", ";"]
@@ -63,9 +64,16 @@ class Tmux:
 
     def ask(self, *arguments: str) -> str:
         command = ["tmux", "-S", "tmux.socket", "-f", "/dev/null", *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=self._directory)
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, cwd=self._directory, env=_environment()
+        )
         assert done.returncode == 0, (arguments, done.stderr)
         return done.stdout
+
+
+def _environment() -> dict[str, str]:
+    """Without what describes the terminal of the test itself; readline sets some of it behind Python's back."""
+    return {name: value for name, value in os.environ.items() if name not in _OF_A_TERMINAL}
 
 
 class Pane:

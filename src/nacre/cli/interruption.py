@@ -85,6 +85,10 @@ class Interruption:
         except OSError as error:
             self._end(OSError(error.errno, "cannot be written: " + os.strerror(error.errno or 0), STREAMS[stream]))
 
+    def end(self, code: int) -> None:
+        """End the command, then the verb with this code."""
+        self._end(SystemExit(code))
+
     def _signalled(self, number: int, _: FrameType | None) -> None:
         self._end(SystemExit(SIGNAL_BASE + number))
         if self._writing:

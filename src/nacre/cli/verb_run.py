@@ -36,6 +36,9 @@ examples:
   nacre run --timeout 600 --cwd src --env CC=clang -- 'make | tail -n 5'
   nacre run --json -- 'false | tail'
   git diff | nacre run --stdin -- wc -l
+  nacre run --pty --timeout 3600 -- vim notes.txt
+
+--pty gives the command a terminal: every key goes to it, also Ctrl-C; Ctrl-] three times within a second ends it.
 """
 
 
@@ -56,6 +59,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="pass standard input on to the command, which else reads an empty one; the guard does not judge it",
     )
+    parser.add_argument(
+        "--pty", action="store_true", help="run it on a terminal of its own, for programs that need one"
+    )
     parser.add_argument("command", nargs="+", help="a script, or a command and its arguments; put -- before it")
 
 
@@ -64,7 +70,7 @@ def plain(arguments: list[str]) -> SimpleNamespace | None:
     words = arguments[1:] if arguments[:1] == ["--"] else arguments
     if len(words) != 1 or words[0].startswith("-"):
         return None
-    return SimpleNamespace(command=words, cwd=None, env=[], json=False, stdin=False, timeout=None)
+    return SimpleNamespace(command=words, cwd=None, env=[], json=False, pty=False, stdin=False, timeout=None)
 
 
 def main(namespace: argparse.Namespace | SimpleNamespace) -> int:
@@ -98,6 +104,8 @@ def _result(namespace: argparse.Namespace | SimpleNamespace) -> ShellResult:
         check_timeout(namespace.timeout)
     interruption = Interruption()
     interruption.take_signals()
+    if namespace.pty:
+        return asyncio.run(interruption.guard(_run_pty(namespace, interruption)))
     if not namespace.stdin:
         return asyncio.run(interruption.guard(_run(namespace, interruption, None)))
     from nacre.cli.stdin_feed import fed_fifo
@@ -128,6 +136,26 @@ async def _run(
         approver=_approver(namespace),
         stdin=stdin,
     )
+
+
+async def _run_pty(namespace: argparse.Namespace | SimpleNamespace, interruption: Interruption) -> ShellResult:
+    from nacre.cli.attended_run import run_pty
+    from nacre.terminals import NoTerminalError
+
+    try:
+        return await run_pty(
+            command_of(namespace.command),
+            interruption,
+            shows=not namespace.json,
+            stdin=namespace.stdin,
+            timeout=namespace.timeout,
+            cwd=namespace.cwd,
+            env=variables_of(namespace.env),
+            approver=_approver(namespace),
+        )
+    except NoTerminalError as error:
+        result = await _run(namespace, interruption, None)
+        return replace(result, notices=(*result.notices, f"{error}: the command ran with pipes"))
 
 
 def _approver(namespace: argparse.Namespace | SimpleNamespace) -> Approver | None:

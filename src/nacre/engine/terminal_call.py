@@ -34,20 +34,29 @@ from nacre.warden.recording import NAME as RECORDING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nacre.engine.attendant import Attendant
     from nacre.engine.live import LiveTail
 
 # How often the job's files are looked at.
 TICK_SECONDS = 0.03
-READ_BYTES = 256 * 1024
+STATE_SECONDS = 0.1
+READ_BYTES = 64 * 1024
+# Of one turn: a flood leaves the event loop to others in between.
+TURN_BYTES = 16 * 1024 * 1024
+# How much is shown before the runner is told.
+TOLD_BYTES = 32 * 1024
 OWN_SHELL = "a command on a terminal has a shell of its own: a copy of the session's state, whose changes are not kept"
 
 DETACHED = "a person detached it from the console, so that it goes on as a job"
 
 
 async def run_on_terminal(
-    engine: Engine, request: ShellRequest, profile: Profile, origin: CallOrigin
+    engine: Engine, request: ShellRequest, profile: Profile, origin: CallOrigin, attendant: Attendant | None = None
 ) -> ShellResult | Background:
     """Run the command on a terminal; return its result, or the job that it has become.
+
+    Args:
+        attendant: shows the terminal and answers its prompts; without one a command that waits for input is kept.
 
     Raises:
         JobError: there is no room for a job; nothing was started.
@@ -57,7 +66,7 @@ async def run_on_terminal(
         request = replace(request, notices=(*request.notices, OWN_SHELL))
     call, planned, undo = await plan_apart(engine, request, profile, cwd=cwd, session=session)
     try:
-        result = await _run(engine, call, planned, profile, policy or TO_THE_END, observers)
+        result = await _run(engine, call, planned, profile, policy or TO_THE_END, observers, attendant)
     except (NacreError, asyncio.CancelledError) as error:
         engine.log.add_failure(profile, planned, error, call=call)
         if undo is not None:
@@ -67,10 +76,16 @@ async def run_on_terminal(
 
 
 async def _run(
-    engine: Engine, call: str, planned: Plan, profile: Profile, policy: WaitPolicy, observers: Observers
+    engine: Engine,
+    call: str,
+    planned: Plan,
+    profile: Profile,
+    policy: WaitPolicy,
+    observers: Observers,
+    attendant: Attendant | None,
 ) -> ShellResult | Background:
     job, directory, notices = await new_job(engine, call, planned, profile)
-    attended = TerminalCall(engine, call, planned, profile, directory, observers)
+    attended = TerminalCall(engine, call, planned, profile, directory, observers, attendant)
     try:
         backend = engine.backend_for(profile)
         run = Run.start(backend, planned.command, Nowhere(), job=job._replace(attended=True))
@@ -92,7 +107,14 @@ class TerminalCall:
     """The near side of one such call."""
 
     def __init__(
-        self, engine: Engine, call: str, planned: Plan, profile: Profile, directory: Path, observers: Observers
+        self,
+        engine: Engine,
+        call: str,
+        planned: Plan,
+        profile: Profile,
+        directory: Path,
+        observers: Observers,
+        attendant: Attendant | None,
     ) -> None:
         self._engine = engine
         self._call = call
@@ -101,9 +123,10 @@ class TerminalCall:
         self._directory = directory
         self._live: LiveTail | None = observers.live
         self._capture: Capture | None = Capture(engine.artifacts, profile, engine.settings, planned, observers)
+        self._attendant = attendant
         self._fd: int | None = None
-        self._seen = 0
-        """How much of the job's file was read."""
+        self._seen = self._told = 0
+        """How much of the job's file was read, and told to be shown."""
         self._buffer = bytearray(READ_BYTES)
         self._detached = False
 
@@ -122,13 +145,16 @@ class TerminalCall:
             assert self._capture is not None
             viewing.show_output(self._call, self._capture)
             viewing.on_terminal(self._call, job, run, self._detach)
+        if self._attendant is not None:
+            self._attendant.opened(job)
+            job_terminal.show(job, 0)
         if (limit := self._planned.command.timeout) is not None and not run.over:
             run.watch.expect_answer(limit + self._planned.command.grace + WATCHDOG_SECONDS, starts_only=False)
         why, waiting = await self._until_over(run, job, policy)
         assert self._capture is not None
         if why is not None:
             return self._kept(run, job, why, waiting, notices)
-        self._read()
+        await self._read_rest(job)
         ending = await run.wait()
         await run.settle()
         capture, self._capture = self._capture, None
@@ -145,15 +171,23 @@ class TerminalCall:
         end = None if window is None else loop.time() + window
         over = run.watch.until_over()
         look_at = loop.time() + LATER_SECONDS
+        ask_at = 0.0
+        asked: Waiting | None = None
         while not over.done():
-            await asyncio.wait([over], timeout=TICK_SECONDS)
-            self._read()
+            await asyncio.wait([over], timeout=TICK_SECONDS if self._attendant is None else self._attendant.pace)
+            self._read(job)
             if over.done():
                 break
-            state = job_terminal.state(job)
-            if state is not None and state.waiting is not None:
-                return "waiting", state.waiting
-            if self._detached:
+            if loop.time() >= ask_at:
+                ask_at = loop.time() + STATE_SECONDS
+                state = job_terminal.state(job)
+                waiting = None if state is None else state.waiting
+                if waiting is not None and self._attendant is None:
+                    return "waiting", waiting
+                if waiting != asked and self._attendant is not None:
+                    asked = waiting
+                    self._attendant.asks(waiting)
+            if self._detached and self._attendant is None:
                 return "detached", None
             if loop.time() >= look_at:
                 look_at = loop.time() + LATER_SECONDS
@@ -169,17 +203,36 @@ class TerminalCall:
             viewing.join(self._call, self._profile, self._planned, run, self._capture)
             viewing.on_terminal(self._call, job, run, self._detach)
 
-    def _read(self) -> None:
-        """Give the capture what the job's file has more than before."""
+    def _read(self, job: Job) -> bool:
+        """Give the capture, and what attends, what the job's file has more than before; False if there is no more."""
         assert self._capture is not None
         if self._fd is None:
             try:
                 self._fd = os.open(self._directory / record.OUTPUT, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
             except FileNotFoundError:
-                return  # removed in use: the result shows what was read
-        while size := os.readv(self._fd, [self._buffer]):
+                return False  # removed in use: the result shows what was read
+        attendant, end = self._attendant, self._seen + TURN_BYTES
+        while self._seen < end and (attendant is None or attendant.room):
+            size = os.readv(self._fd, [self._buffer])
+            if not size:
+                break
             self._seen += size
             self._capture.feed(1, self._buffer, size)
+            if attendant is not None:
+                attendant.show(bytes(memoryview(self._buffer)[:size]))
+        else:
+            size = 1
+        if attendant is not None and attendant.room and self._seen - self._told >= TOLD_BYTES:
+            self._told = self._seen
+            job_terminal.show(job, self._seen)
+        return size > 0
+
+    async def _read_rest(self, job: Job) -> None:
+        """Read what is left when it is over, as fast as it is shown; if it is not taken, it is kept all the same."""
+        while self._read(job):
+            if self._attendant is not None and not await self._attendant.drained():
+                self._attendant = None
+            await asyncio.sleep(0)
 
     def _kept(self, run: Run, job: Job, why: Kept, waiting: Waiting | None, notices: list[str]) -> Background:
         """Leave the job to itself; what waits for it is told its end as of any job."""

@@ -38,14 +38,23 @@ def has_terminal(job: Job) -> bool:
     return bool(job.record.get("terminal"))
 
 
-def write(job: Job, data: bytes) -> None:
-    """Type into the job's terminal, without waiting.
+class UnreadInputError(JobError):
+    """The program does not read what was typed."""
+
+
+def write(job: Job, data: bytes, *, settled: bool = True) -> None:
+    """Type into the job's terminal.
+
+    Args:
+        settled: wait a moment until the job's state knows of it.
 
     Raises:
-        JobError: the job has ended, has no terminal, does not read it, or cannot take a line that long.
+        UnreadInputError: it does not read its terminal.
+        JobError: the job has ended, has no terminal, or cannot take a line that long.
     """
     for start in range(0, len(data), MOST_BYTES):
-        _send(job, terminal.TYPED + data[start : start + MOST_BYTES], sent=start, size=len(data))
+        piece = terminal.TYPED + data[start : start + MOST_BYTES]
+        _send(job, piece, sent=start, size=len(data), settled=settled)
 
 
 def resize(job: Job, columns: int, rows: int) -> None:
@@ -53,15 +62,21 @@ def resize(job: Job, columns: int, rows: int) -> None:
     _send(job, terminal.SIZE + terminal.SIZES.pack(columns, rows))
 
 
-def _send(job: Job, message: bytes, *, sent: int = 0, size: int = 0) -> None:
+def show(job: Job, offset: int) -> None:
+    """Tell the runner how much of the output is shown: the program does not get far ahead of that from now on."""
+    with contextlib.suppress(JobError):
+        _send(job, terminal.SHOWN + terminal.OFFSET.pack(offset), settled=False)
+
+
+def _send(job: Job, message: bytes, *, sent: int = 0, size: int = 0, settled: bool = True) -> None:
     if not job.running:
         raise JobError(f"{job.id} has ended ({outcome_of(job)}); nothing reads its terminal any more")
     if not has_terminal(job):
         raise JobError(f"{job.id} has no terminal; start the command with async and pty: true to give it one")
     try:
-        answer = job.files.call(_deliver, str(job.directory), message)
+        answer = job.files.call(_deliver, str(job.directory), message, settled)
     except BlockingIOError as error:
-        raise JobError(
+        raise UnreadInputError(
             f"{job.id} does not read its terminal: {sent} of {size} bytes were typed; wait until it reads, then type "
             "the rest"
         ) from error
@@ -76,7 +91,7 @@ def _send(job: Job, message: bytes, *, sent: int = 0, size: int = 0) -> None:
         )
 
 
-def _deliver(directory: str, message: bytes) -> bytes:
+def _deliver(directory: str, message: bytes, settled: bool) -> bytes:
     # Through a descriptor: the path of a socket holds 107 bytes at most.
     fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -84,9 +99,12 @@ def _deliver(directory: str, message: bytes) -> bytes:
             sock.settimeout(0)
             # A datagram is whole or not sent at all.
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 * MOST_BYTES)
-            # An address of its own, so that the runner can answer.
-            sock.bind("")
+            if settled:
+                # An address of its own, so that the runner can answer.
+                sock.bind("")
             sock.sendto(message, f"/proc/self/fd/{fd}/{terminal.SOCKET}")
+            if not settled:
+                return b""
             sock.settimeout(ANSWER_SECONDS)
             # Without an answer in time it is typed later: the runner is stopped, or the program reads nothing.
             with contextlib.suppress(TimeoutError):

@@ -16,13 +16,12 @@ from nacre.jobs.table import JobTable
 from nacre.profile import Waiting
 from nacre.screen import VirtualScreen, encode_key, encode_mouse, encode_paste, open_screen
 from nacre.screen.keys import MouseAction
+from nacre.screen.unseen_output import DRAWN_BYTES, RESYNC
 
 # What is shown of a longer output: its beginning, which has the modes of a full-screen program, and its newest part.
 HEAD_BYTES = 32 * 1024
-# Of one update; more behind is passed over. pyte takes up to 3 s for a megabyte, the other a hundredth of that.
-UPDATE_BYTES = {"ghostty": 1024 * 1024, "pyte": 24 * 1024}
-# Ends a string that the passed-over bytes began, and an unfinished sequence.
-_RESYNC = b"\x18\x1b\\"
+# How much more than later is drawn at first.
+FIRST = 8
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
@@ -57,7 +56,8 @@ class TerminalView:
         state = self._state
         if state is not None and state.size != (self.screen.columns, self.screen.rows):
             self.screen.resize(*state.size)
-        most = UPDATE_BYTES[self.screen.emulator]
+        # At first more: modes that the program has set long ago are drawn by too.
+        most = DRAWN_BYTES[self.screen.emulator] * (1 if self._offset else FIRST)
         if self._size() <= self._offset:
             return False
         assert self._fd is not None
@@ -70,7 +70,7 @@ class TerminalView:
             start = max(self._offset, file.end - most)
             piece = file.read(start, most)
             if piece.offset > self._offset:
-                self.screen.feed(_RESYNC)
+                self.screen.feed(RESYNC)
             self._offset = max(piece.end, start)
             self.screen.feed(piece.data)
         return True

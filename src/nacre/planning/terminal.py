@@ -57,4 +57,8 @@ def terminal_environment(
                 del changed[name]
     if not own or "TERM" not in own:
         changed["TERM"] = TERM
+    # They describe another terminal, and programs believe them more than the terminal itself.
+    for name in ("COLUMNS", "LINES"):
+        if not own or name not in own:
+            changed.pop(name, None)
     return changed

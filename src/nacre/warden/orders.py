@@ -47,6 +47,8 @@ def obey(supervisor: Supervisor, request: Request, fds: list[int]) -> None:
         supervisor.channel.send(protocol.spent(None if supervisor.budget is None else supervisor.budget.look()))
     elif request["op"] == "leave":
         supervisor.attended = False
+        if supervisor.terminal is not None:
+            supervisor.terminal.run_freely()
     elif request["op"] == "part":
         supervisor.keepers.part()
     elif request["op"] == "keep" and request["apart"]:

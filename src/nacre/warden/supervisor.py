@@ -137,7 +137,9 @@ class Supervisor:
         from nacre.warden.terminal import JobTerminal
 
         assert self.job is not None
-        self.terminal = JobTerminal(self.poll, self.job, master, sock, records=records)
+        self.terminal = JobTerminal(
+            self.poll, self.intake, self.job, master, sock, attended=self.attended, records=records
+        )
 
     def run(self) -> bool:
         """Serve until nothing is left; True when the caller may send this runner another command."""

@@ -22,11 +22,12 @@ from nacre.warden.terminal_look import look
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nacre.warden.intake import Intake
     from nacre.warden.kept_job import KeptJob
 
 SOCKET, STATE = "terminal", "terminal.json"
 # The first byte of a datagram.
-TYPED, SIZE = b"t", b"s"
+TYPED, SIZE, SHOWN = b"t", b"s", b"r"
 ALTERNATE = b"\x1b[?1049"
 # The answer to one whose sender has an address: it was typed, and the state is up to date.
 DONE = b"k"
@@ -38,6 +39,10 @@ LONGEST_LINE_BYTES = 4095
 _LINE_ENDS = bytes([10, 13, 3, 4, 21, 28, 26])
 _TO_LINES = bytes.maketrans(_LINE_ENDS, b"\n" * len(_LINE_ENDS))
 SIZES = struct.Struct("=HH")
+OFFSET = struct.Struct("=Q")
+# What the job's file may hold beyond what its attendant has shown: the program waits for a slow terminal, as it always
+# does, so that a key is answered soon after a flood.
+MOST_UNSHOWN_BYTES = 256 * 1024
 MOST_TYPED_BYTES = 64 * 1024
 # After this much silence an unfinished line is a prompt, and a blocked read without one is a wait for input.
 PROMPT_SECONDS = 0.3
@@ -72,8 +77,22 @@ def set_size(fd: int, columns: int, rows: int) -> None:
 class JobTerminal:
     """Made by the runner when the job's shell has started."""
 
-    def __init__(self, poll: select.poll, job: KeptJob, master: int, sock: socket.socket, *, records: bool) -> None:
+    def __init__(
+        self,
+        poll: select.poll,
+        intake: Intake,
+        job: KeptJob,
+        master: int,
+        sock: socket.socket,
+        *,
+        attended: bool,
+        records: bool,
+    ) -> None:
         self._poll = poll
+        self._intake = intake
+        self._attended = attended
+        self._shown: int | None = None
+        """How much of the output its attendant has shown; None where it waits for none."""
         self._job = job
         self._master = os.dup(master)
         self._socket = sock
@@ -117,6 +136,17 @@ class JobTerminal:
             self._alternate = newest[at : at + 1] == b"h"
         if self._recording is not None:
             self._recording.output(bytes(data))
+        self._hold(len(data))
+
+    def _hold(self, more: int = 0) -> None:
+        """Read no more output while too much of it is not shown."""
+        ahead = 0 if self._shown is None else self._job.output.size + more - self._shown
+        self._intake.pause(paused=ahead > MOST_UNSHOWN_BYTES)
+
+    def run_freely(self) -> None:
+        """Wait for no attendant any more, whatever it still says."""
+        self._attended, self._shown = False, None
+        self._hold()
 
     # Input.
 
@@ -132,7 +162,7 @@ class JobTerminal:
         self._last_event = time.monotonic()
         kind, rest = data[:1], data[1:]
         answer = DONE
-        if kind == TYPED and not self._fits(rest):
+        if kind == TYPED and not self._fits(rest) and sender:
             answer = TOO_LONG
         elif kind == TYPED:
             self._last_typed = self._last_event
@@ -143,6 +173,9 @@ class JobTerminal:
             self._tell(waiting=None, interactive=bool(self._state.get("interactive")))
         elif kind == SIZE and len(rest) == SIZES.size:
             self._resize(*SIZES.unpack(rest))
+        elif kind == SHOWN and len(rest) == OFFSET.size and self._attended:
+            self._shown = OFFSET.unpack(rest)[0]
+            self._hold()
         if sender:
             try:
                 self._socket.sendto(answer, sender)
@@ -160,6 +193,7 @@ class JobTerminal:
         lines = data.translate(_TO_LINES).split(b"\n")
         lengths = [self._unfinished + len(lines[0]), *map(len, lines[1:])]
         if max(lengths) > LONGEST_LINE_BYTES:
+            # A person's keys are typed all the same, and the terminal does with them what every terminal does.
             return False
         self._unfinished = lengths[-1]
         return True
