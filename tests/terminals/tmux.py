@@ -115,7 +115,8 @@ class Pane:
     def exit_code(self) -> int:
         """Wait for the end of the program; return its code."""
         end = time.monotonic() + PATIENCE_SECONDS
-        while self.fact("pane_dead") != "1":
+        # The terminal is closed a moment before tmux learns how the program ended.
+        while not (ended := self.fact("pane_dead_status") or self.fact("pane_dead_signal")):
             assert time.monotonic() < end, f"it did not end:\n{self.screen()}"
             time.sleep(0.02)
-        return int(self.fact("pane_dead_status") or -1)
+        return -1 if self.fact("pane_dead_signal") else int(ended)
