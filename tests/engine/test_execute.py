@@ -25,6 +25,8 @@ from nacre.engine.run import Run
 from nacre.errors import BackendUnavailableError
 from nacre.planning.plan import Plan
 from nacre.request import ShellRequest
+from nacre.result import ShellResult
+from nacre.sessions.turn import Turn
 from nacre.testing import Play, ScriptedBackend
 from nacre.warden import children
 
@@ -134,6 +136,41 @@ async def test_cancel_while_what_was_left_is_looked_at_ends_it(sleeper: str, mom
     planned = engine.planner.plan(ShellRequest(command=f"sleep {sleeper} & echo x", timeout=50), profile, cwd="/")
     with pytest.raises(asyncio.CancelledError):
         await execute(engine, planned, profile, backend=CancelsAt(moment))
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("adopts", [False, True])
+async def test_cancel_while_a_session_hands_over_what_was_left_ends_it(
+    sleeper: str, when: str, adopts: bool, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep = Turn.keep
+
+    async def keep_and_cancel(turn: Turn, job: NewJob | None, *, adopt: int | None = None) -> None:
+        if when == "before":
+            call.cancel()
+        await keep(turn, job, adopt=adopt)
+        if when == "after":
+            call.cancel()
+
+    engine = from_environment()
+    profile = replace(PROFILE, persists=True, adopts_survivors=adopts)
+    session = engine.session("mine", cwd="/", with_rc=False)
+
+    def begin(command: str) -> asyncio.Task[ShellResult]:
+        planned = engine.planner.plan(ShellRequest(command=command, timeout=50), profile, cwd="/")
+        return asyncio.ensure_future(execute(engine, planned, profile, session=session))
+
+    before = (await begin("kept=1; echo $$")).text
+    with monkeypatch.context() as patches:
+        patches.setattr(Turn, "keep", keep_and_cancel)
+        call = begin(f"sleep {sleeper} & echo x")
+        with pytest.raises(asyncio.CancelledError):
+            await call
+    assert _sleeping(sleeper) == []
+    # The command had ended: its shell goes on.
+    assert (await begin("echo $$; echo $kept")).text == f"{before}1\n"
+    assert [job.running for job in engine.jobs.list().jobs] == ([False] if adopts else [])
+    session.close()
 
 
 async def test_cancel_in_the_moment_of_the_end_ends_what_was_left(sleeper: str) -> None:

@@ -68,6 +68,7 @@ class ContainedProcess:
         """Whether the far side keeps no limits of this command."""
         self._parted: Callable[[int | None], None] | None = None
         self._spent: Callable[[str | None], None] | None = None
+        self._cleared: Callable[[], None] | None = None
         self._input: TerminalInput | None = None
 
     # Starting.
@@ -143,6 +144,11 @@ class ContainedProcess:
         self._spent = spent
         self._talk.say(protocol.SPENT)
 
+    def stop_kept(self, mark: int, cleared: Callable[[], None]) -> None:
+        """Stop what a keeper has of an earlier turn, and not the shell; told when nothing of it is left."""
+        self._cleared = cleared
+        self._talk.say(protocol.stop(self._command.grace, mark=mark))
+
     def drain(self) -> None:
         """Read what is in the pipes now."""
         self._streams.drain()
@@ -185,6 +191,9 @@ class ContainedProcess:
         elif event["event"] == "spent":
             assert self._spent is not None
             self._spent(event["budget"])
+        elif event["event"] == "cleared":
+            assert self._cleared is not None
+            self._cleared()
         elif event["event"] == "failed":
             self._ended = self._idle = True
             self._listener.failed(start_error(event["step"], event["errno"], event["reason"], self._command))

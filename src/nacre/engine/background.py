@@ -7,7 +7,6 @@ restarted, nothing is lost in between.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import time
 from dataclasses import replace
@@ -18,21 +17,20 @@ from nacre.command import NewJob
 from nacre.engine.capture import Capture, Nowhere
 from nacre.engine.engine import Engine
 from nacre.engine.hidden_failure import answering_stages
-from nacre.engine.run import WATCHDOG_SECONDS, Run
+from nacre.engine.run import Run
 from nacre.engine.wait import Kept, Waited
 from nacre.errors import BackendError, JobError, NacreError
 from nacre.feed.call_ids import call_ids
 from nacre.jobs.job import Job
 from nacre.jobs.notices import claim, output_of
 from nacre.jobs.ownership import project_of
-from nacre.jobs.polling import poll
 from nacre.jobs.status import outcome_of as job_outcome
 from nacre.output.sizes import human_size
 from nacre.planning.plan import Plan
 from nacre.profile import Background, Profile
 from nacre.request import Owner, ShellRequest
 from nacre.result import Output
-from nacre.state_directory import StateDirectoryError, files
+from nacre.state_directory import files
 from nacre.warden import children, record
 from nacre.warden.launch import quoted
 
@@ -261,14 +259,6 @@ async def adopt(engine: Engine, run: Run, planned: Plan, profile: Profile) -> tu
     except (JobError, BackendError) as error:
         return None, f"what it left running could not be kept as a job: {error}"
     return directory.name, None
-
-
-async def end_job(engine: Engine, job_id: str, grace: float) -> None:
-    """Stop a job that the caller does not learn of, and wait until it is gone."""
-    # The job of an unusable state directory cannot be found; the call that is cancelled cannot say so.
-    with contextlib.suppress(JobError, StateDirectoryError):
-        engine.jobs.stop(job_id)
-        await poll(engine.jobs, [job_id], wait=grace + WATCHDOG_SECONDS)
 
 
 async def new_job(

@@ -271,15 +271,9 @@ async def _see_to_survivors(engine: Engine, run: Run, planned: Plan, profile: Pr
         return await asyncio.shield(handing)
     except asyncio.CancelledError:
         await until_done(handing)
-        adopted = None if handing.exception() is not None else handing.result()[0]
-        if adopted is None:
-            await run.sweep()
-        else:
-            from nacre.engine.background import end_job
-
-            ending = asyncio.ensure_future(end_job(engine, adopted, planned.command.grace))
-            await until_done(ending)
-            ending.result()
+        # Its error, if it has one, is not the answer to a cancelled call.
+        handing.exception()
+        await run.sweep()
         raise
 
 

@@ -61,6 +61,10 @@ class Turn(PipesOnly):
         self._switched = False
         """True if the shell waits again, and what the script left running is still to be kept."""
         self._survivors: tuple[Survivor, ...] = ()
+        self._mark = 0
+        """The mark of what the script left running."""
+        self._kept = False
+        """True if a keeper has what the script left running, or was to get it."""
 
     def start(self, listener: Listener) -> None:
         """Start the script; a short one has ended when this returns."""
@@ -205,6 +209,7 @@ class Turn(PipesOnly):
         if mark is None:
             self._leave()
             return
+        self._mark = mark
         self._bash.leftovers.job_marks.add(mark)
         self._send(partial(self._bash.loop.switch, switch.path))
 
@@ -276,10 +281,18 @@ class Turn(PipesOnly):
     # Controls.
 
     def stop(self) -> None:
+        if self._attending is None:
+            return
+        if self._kept:
+            self._attending.stop_kept(self._mark, self._cleared)
+            return
         # The shell does not go on, even if the command has ended in the same moment.
         self._switched = False
-        if self._attending is not None:
-            self._attending.stop()
+        self._attending.stop()
+
+    def _cleared(self) -> None:
+        """A keeper has ended what the script left running: the command is over for good, and the shell goes on."""
+        self._listener.exited(self._ending())
 
     def signal(self, number: int) -> None:
         if self._attending is not None:
@@ -298,8 +311,9 @@ class Turn(PipesOnly):
     async def keep(self, job: NewJob | None, *, adopt: int | None = None) -> None:
         assert self._attending is not None
         if self._switched:
+            # The turn ends with its release: until then its caller may have the keeper stopped.
+            self._kept = True
             await self._attending.keep(job, adopt=adopt, apart=True)
-            self._finish("waits")
             return
         if not self.over:
             # The shell runs only this script from now on: without a host it ends with the script's status.
@@ -307,8 +321,8 @@ class Turn(PipesOnly):
         await self._attending.keep(job, adopt=adopt)
 
     def release(self) -> None:
-        if self._switched and not self.over and not self._survivors:
-            # What was left has ended meanwhile.
+        if self._switched and not self.over and (self._kept or not self._survivors):
+            # A keeper has what was left, or it has ended meanwhile.
             self._finish("waits")
         if not self.over:
             self._finish("stop")

@@ -10,6 +10,7 @@ import time
 from nacre.warden import children, marks, protocol, stop_request
 from nacre.warden.keeper import STATUS, Keeper
 from nacre.warden.kept_job import KeptJob
+from nacre.warden.record import STOP_SIGNAL
 from nacre.warden.stop_ladder import KILL_ROUND_SECONDS
 
 TYPE_CHECKING = False
@@ -31,6 +32,8 @@ class Keepers:
         """The mark of what the last turn has left, until a keeper has it."""
         self._running: dict[int, tuple[int, socket.socket]] = {}
         """Each with the mark of what it keeps, and the socket that tells it of ends."""
+        self._stopping: set[int] = set()
+        """The marks whose keepers were asked to stop."""
         self._first_pipe = -1
         """The pipe that a session's shell was started with. The shell writes what an EXIT trap prints there; held open,
         so that this does not end the shell by SIGPIPE when the job that reads the pipe has ended."""
@@ -103,6 +106,15 @@ class Keepers:
         finally:
             os._exit(status)
 
+    def stop(self, mark: int) -> bool:
+        """Have a keeper stop what it has, and tell the caller of its end; False if no keeper has the mark."""
+        for pid, (kept, _) in self._running.items():
+            if kept == mark:
+                self._stopping.add(mark)
+                os.kill(pid, STOP_SIGNAL)
+                return True
+        return False
+
     def tell(self, ended: dict[int, int]) -> None:
         """Forget keepers that have ended, continue stopped ones, and tell all what was collected and may be theirs."""
         for pid in self._running.keys() & ended.keys():
@@ -110,6 +122,9 @@ class Keepers:
             link.close()
             if ended[pid] != 0:
                 self._end_marked(mark)
+            if mark in self._stopping:
+                self._stopping.discard(mark)
+                self._channel.send(protocol.cleared(mark))
         for pid in self._running:
             # Not reaped, so the pid is still the child's.
             if os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG) is not None:

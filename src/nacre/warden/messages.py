@@ -107,6 +107,8 @@ class Go(TypedDict):
 class Stop(TypedDict):
     op: Literal["stop"]
     grace: float
+    mark: NotRequired[int]
+    """Stop what a turn has left and a keeper has by now, and not the shell; `cleared` answers."""
 
 
 class Signal(TypedDict):
@@ -217,6 +219,13 @@ class SpentEvent(TypedDict):
     budget: str | None
 
 
+class Cleared(TypedDict):
+    """A keeper that was to stop what it has is at its end."""
+
+    event: Literal["cleared"]
+    mark: int
+
+
 class Failed(TypedDict):
     event: Literal["failed"]
     step: str
@@ -267,6 +276,7 @@ Event = (
     | Survivors
     | Parted
     | SpentEvent
+    | Cleared
     | Failed
     | SpareEvent
     | Looked

@@ -36,6 +36,8 @@ def obey(supervisor: Supervisor, request: Request, fds: list[int]) -> None:
         # The turn of a session has ended, and its limits with it.
         supervisor.deadline = supervisor.budget_at = None
         supervisor.grace = 0.0
+    elif request["op"] == "stop" and "mark" in request and supervisor.keepers.stop(request["mark"]):
+        return
     elif request["op"] == "stop":
         supervisor.grace = request["grace"]
         supervisor.stop("stop")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from nacre.warden.messages import (
         Bye,
+        Cleared,
         Closed,
         Event,
         ExitedEvent,
@@ -168,8 +169,8 @@ def go(*, timeout: float | None, grace: float, elapsed: float) -> Go:
     return {"op": "go", "timeout": timeout, "grace": grace, "elapsed": elapsed}
 
 
-def stop(grace: float) -> Stop:
-    return {"op": "stop", "grace": grace}
+def stop(grace: float, *, mark: int | None = None) -> Stop:
+    return {"op": "stop", "grace": grace} if mark is None else {"op": "stop", "grace": grace, "mark": mark}
 
 
 def send_signal(number: int) -> Signal:
@@ -236,6 +237,10 @@ def parted(mark: int | None) -> Parted:
 
 def spent(budget: str | None) -> SpentEvent:
     return {"event": "spent", "budget": budget}
+
+
+def cleared(mark: int) -> Cleared:
+    return {"event": "cleared", "mark": mark}
 
 
 def failed(step: str, error: Exception) -> Failed:
