@@ -122,7 +122,7 @@ async def test_commands_share_the_directory_and_nothing_of_the_shell(tmp_path: P
             "unknown field 'timeout' (value 3); did you mean 'timeout_ms'?",
         ),
         ({"type": "local_shell_call", "action": {}}, "field 'type' must be 'shell_call', got \"local_shell_call\""),
-        ({"type": "shell_call", "action": {}}, "field 'call_id' must be a text, got null"),
+        ({"type": "shell_call", "action": {}}, "field 'call_id' must be a string, got null"),
     ],
 )
 async def test_a_refused_request_is_an_output_item_that_names_the_field(arguments: object, message: str) -> None:

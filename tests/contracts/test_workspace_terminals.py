@@ -139,7 +139,9 @@ async def test_a_foreground_command_that_waits_becomes_a_job_and_the_model_is_to
     reply = await bench.call({"command": "read -rp 'Your name: ' name; echo hello $name", "pty": True}, ui=True)
     job_id = job_of(reply)
     assert reply.details["waitingFor"] == {"prompt": "Your name:", "hidden": False}
-    assert "It waits for input: Your name:" in reply.text
+    assert reply.text.startswith("Your name:\n\n")
+    # The prompt is the last line of the output above; it is not said again.
+    assert f'\nIt waits for input (to answer: job {{"write": "{job_id}", "text": "…\\n"}})\n' in reply.text
     await typed(bench, job_id, "Bob\n")
     await bench.ended(job_id)
     assert bench.output(job_id) == "Your name: Bob\nhello Bob\n"

@@ -197,6 +197,11 @@ STEPS = (
     bash("ls", cwd="build"),
     job(poll=["bg_9"]),
     read(uri="artifact://99"),
+    bash("read -p 'Overwrite the export? [y/N] ' answer; echo \"answer: $answer\"", pty=True, **{"async": True}),
+    job(poll=["bg_4"], wait=20),
+    job(write="bg_4", text="y\n"),
+    job(poll=["bg_4"], wait=20),
+    bash('for n in $(seq 60); do echo "checked row $n of the export"; done', raw=True),
     bash("exit 3"),
     bash("git add calc && git commit -qm 'mean: divide by the number of values' && git log --format=%s"),
 )

@@ -97,7 +97,7 @@ def text_of(fields: Mapping[str, Any], name: str) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str) or "\0" in value:
-        raise InvalidRequestError(f"field '{name}' must be a text without NUL, got {shown(value)}", field=name)
+        raise InvalidRequestError(f"field '{name}' must be a string without NUL, got {shown(value)}", field=name)
     check_encodable(value, name)
     return value
 

@@ -187,7 +187,7 @@ def _call_id_of(item: Mapping[str, Any]) -> str:
     if kind != "shell_call":
         raise InvalidRequestError(f"field 'type' must be 'shell_call', got {shown(kind)}", field="type")
     if not isinstance(call_id, str) or not call_id:
-        raise InvalidRequestError(f"field 'call_id' must be a text, got {shown(call_id)}", field="call_id")
+        raise InvalidRequestError(f"field 'call_id' must be a string, got {shown(call_id)}", field="call_id")
     return call_id
 
 

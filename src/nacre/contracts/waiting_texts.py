@@ -5,9 +5,10 @@ from __future__ import annotations
 from nacre.profile import Waiting
 
 
-def how_to_answer(job_id: str, waiting: Waiting) -> str:
-    """Say that a job waits for input, and who can give it."""
-    asked = f"It waits for input: {waiting.prompt}" if waiting.prompt else "It waits for input"
+def how_to_answer(job_id: str, waiting: Waiting, *, shown: str = "") -> str:
+    """Say that a job waits for input, and who can give it; a prompt that ends the shown output is not repeated."""
+    known = not waiting.prompt or shown.rstrip().endswith(waiting.prompt.rstrip())
+    asked = "It waits for input" if known else f"It waits for input: {waiting.prompt}"
     if waiting.hidden:
         return f"{asked} (what is typed stays hidden: a person answers, `nacre watch {job_id}`)"
     return f'{asked} (to answer: job {{"write": "{job_id}", "text": "…\\n"}})'

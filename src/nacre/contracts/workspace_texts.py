@@ -181,11 +181,9 @@ def present_background(job: Background) -> Reply:
         lines.append(f"Happened after {job.elapsed:.2f} seconds: {job.event}")
     if job.outcome is not None:
         return _ended_at_once(job, lines)
-    if job.waiting_for is not None:
-        lines.append(f"After {job.elapsed:.2f} seconds the command waits for input")
     lines.append(f"Background job {job.job_id} started: {job.label}")
     if job.waiting_for is not None:
-        lines.append(how_to_answer(job.job_id, job.waiting_for))
+        lines.append(how_to_answer(job.job_id, job.waiting_for, shown=job.preview))
     lines.append(f'Its result will be delivered when it ends; to wait for it: job {{"poll": ["{job.job_id}"]}}')
     return Reply(text="\n".join(lines), is_error=False, details=_job_details(job, "running"))
 

@@ -74,11 +74,12 @@ def polled(found: Poll, until: Until | None, *, wait: float, notices: Sequence[s
             terminal = state(job)
             waiting = None if terminal is None else terminal.waiting
             lines += [headline(job) if alone else f"- {headline(job)}"]
-            if terminal is None or not terminal.full_screen:
-                lines += _newest(job, min(share, TAIL_BYTES))
+            newest = [] if terminal is not None and terminal.full_screen else _newest(job, min(share, TAIL_BYTES))
+            lines += newest
             if terminal is not None and terminal.interactive:
                 lines.append(how_to_see(job.id))
-            lines += [] if waiting is None else [how_to_answer(job.id, waiting)]
+            if waiting is not None:
+                lines.append(how_to_answer(job.id, waiting, shown=newest[1] if len(newest) > 1 else ""))
             details.append(details_of(job) | ({} if waiting is None else {"waitingFor": waiting.details()}))
     more: dict[str, Any] = {"reason": found.reason, "jobs": details}
     asked = [one["waitingFor"] for one in details if one["id"] == found.by and "waitingFor" in one]

@@ -220,7 +220,7 @@ def _write(engine: Engine, fields: Mapping[str, Any]) -> Reply:
     job = engine.jobs.get(_id_of(fields, "write"))
     text = fields.get("text")
     if not isinstance(text, str) or not text:
-        raise InvalidRequestError(f"field 'text' must be the text to write, got {shown(text)}", field="text")
+        raise InvalidRequestError(f"field 'text' must be the string to write, got {shown(text)}", field="text")
     check_encodable(text, "text")
     data = text.encode("utf-8", "surrogateescape")
     if len(data) > LONGEST_TEXT_BYTES:
