@@ -131,12 +131,19 @@ class Window:
 class Browser:
     """A running Chromium."""
 
-    def __init__(self, reader: asyncio.StreamReader, write: Callable[[bytes], None]) -> None:
+    def __init__(self, reader: asyncio.StreamReader, write: Callable[[bytes], None], kill: Callable[[], None]) -> None:
+        self._kill = kill
+        self.killed = False
         self._reader = reader
         self._write = write
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._windows: dict[str, Window] = {}
+
+    def kill(self) -> None:
+        """End it at once, as a crash does."""
+        self.killed = True
+        self._kill()
 
     async def listen(self) -> None:
         while True:
@@ -196,13 +203,14 @@ async def chromium() -> AsyncIterator[Browser]:
             Path(f"/proc/self/fd/{we_read}").open("rb"),  # noqa: SIM115
         )
         os.close(we_read)
-        browser = Browser(reader, lambda data: _write_all(we_write, data))
+        browser = Browser(reader, lambda data: _write_all(we_write, data), process.kill)
         listening = asyncio.create_task(browser.listen())
         try:
             yield browser
         finally:
-            with contextlib.suppress(AssertionError, TimeoutError, OSError):
-                await browser.ask("Browser.close")
+            if not browser.killed:
+                with contextlib.suppress(AssertionError, TimeoutError, OSError):
+                    await browser.ask("Browser.close")
             listening.cancel()
             with contextlib.suppress(asyncio.CancelledError, asyncio.IncompleteReadError):
                 await listening

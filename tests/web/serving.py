@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -148,6 +149,61 @@ async def _chunks(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
     while size := int(await reader.readuntil(b"\r\n"), 16):
         yield await reader.readexactly(size)
         await reader.readexactly(2)
+
+
+class Relay:
+    """The network between a browser and the server, which can be cut."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._ends: set[asyncio.StreamWriter] = set()
+        self._pumps: set[asyncio.Task[None]] = set()
+        self.is_cut = False
+
+    async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self.is_cut:
+            writer.transport.abort()
+            return
+        far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._port)
+        self._ends |= {writer, far_writer}
+        for source, target in ((reader, far_writer), (far_reader, writer)):
+            pump = asyncio.create_task(self._pump(source, target))
+            self._pumps.add(pump)
+            pump.add_done_callback(self._pumps.discard)
+
+    async def _pump(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError):
+            while data := await source.read(65536):
+                target.write(data)
+                await target.drain()
+        target.transport.abort()
+
+    def cut(self) -> None:
+        self.is_cut = True
+        for end in self._ends:
+            end.transport.abort()
+        self._ends.clear()
+
+    def mend(self) -> None:
+        self.is_cut = False
+
+    async def aclose(self) -> None:
+        self.cut()
+        if self._pumps:
+            await asyncio.wait(self._pumps)
+        await asyncio.sleep(0)
+
+
+@asynccontextmanager
+async def relayed(page: Page) -> AsyncIterator[tuple[Relay, str]]:
+    """Put a network before a page; gives it and the page's address there."""
+    relay = Relay(page.port)
+    async with await asyncio.start_server(relay.accept, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        try:
+            yield relay, page.address.replace(f":{page.port}/", f":{port}/")
+        finally:
+            await relay.aclose()
 
 
 @asynccontextmanager

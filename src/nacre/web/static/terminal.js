@@ -20,7 +20,7 @@ let held = false;
 
 export function openTerminal(job, call, command) {
   closeStream();
-  shown = { job, call, ended: null, source: null };
+  shown = { job, call, ended: null, source: null, size: null };
   queue = [];
   setText(byId("terminal-command"), `$ ${command}`);
   setText(byId("terminal-state"), "connecting …");
@@ -29,8 +29,12 @@ export function openTerminal(job, call, command) {
   if (!dialog.open) dialog.showModal();
   const path = `api/terminals/${encodeURIComponent(job)}/events`;
   shown.source = follow(path, { screen: draw }, (there, over) => {
-    if (there) sendSize();
-    else if (shown && !shown.ended && over) setText(byId("terminal-state"), "this program has no terminal any more");
+    if (!shown) return;
+    if (there) {
+      shown.size = null;
+      sendSize();
+    }
+    else if (!shown.ended && over) setText(byId("terminal-state"), "this program has no terminal any more");
   });
   input.focus();
 }
@@ -174,7 +178,10 @@ function sendSize() {
   const { width, height } = probe.getBoundingClientRect();
   probe.remove();
   const columns = Math.floor((box.clientWidth - 16) / (width / 100)), rows = Math.floor((box.clientHeight - 12) / height);
-  if (columns > 0 && rows > 0) type({ size: [columns, rows] });
+  const size = `${columns}x${rows}`;
+  if (columns <= 0 || rows <= 0 || size === shown.size) return;
+  shown.size = size;
+  type({ size: [columns, rows] });
 }
 
 for (const [text, name] of KEYS) {
