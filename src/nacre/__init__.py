@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from nacre.output.captured import Captured, Selection
     from nacre.planning.urls import Resolver, UnresolvedUrlError
     from nacre.profile import Background, CaptureShape, Profile
+    from nacre.remote.remote_backend import RemoteBackend, connect
     from nacre.request import ShellRequest
     from nacre.result import (
         ArtifactRef,
@@ -76,6 +77,7 @@ _HOMES = {
     "nacre.output.captured": "Captured Selection",
     "nacre.planning.urls": "Resolver UnresolvedUrlError",
     "nacre.profile": "Background CaptureShape Profile",
+    "nacre.remote.remote_backend": "RemoteBackend connect",
     "nacre.request": "ShellRequest",
     "nacre.result": "ArtifactRef Exited Lost Outcome Output ShellResult Signalled Stopped TimedOut Truncation",
     "nacre.call_budget": "Budget",
@@ -116,6 +118,7 @@ __all__ = [
     "Process",
     "Profile",
     "RefusedError",
+    "RemoteBackend",
     "Reply",
     "RequestError",
     "Resolver",
@@ -139,6 +142,7 @@ __all__ = [
     "Verdict",
     "WorkingDirectoryError",
     "become_unreadable",
+    "connect",
     "open_terminal",
     "run",
     "run_sync",

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any, Self, TypeVar
 
 from nacre import config
+from nacre.backend import directory_at
 from nacre.call_budget import Budget
 from nacre.engine.engine import Engine, from_environment
 from nacre.engine.execute import execute
@@ -129,7 +130,8 @@ async def run_with(
     """
     if timeout is not None or env is not None or not isinstance(command, str):
         check_call(command, timeout=timeout, env=env)
-    directory = config.absolute(cwd) if cwd is not None else config.working_directory()
+    there = None if backend is None else directory_at(backend)
+    directory = config.absolute(cwd, base=there) if cwd is not None else there or config.working_directory()
     environ = environment()
     engine = from_environment(settings=settings, approver=approver, backend=backend, environ=environ)
     planner, notices = engine.planner, engine.notices

@@ -129,10 +129,12 @@ def working_directory() -> str:
         return _deleted_directory()
 
 
-def absolute(path: str | os.PathLike[str]) -> str:
-    """Return an absolute path, also if the working directory was deleted."""
+def absolute(path: str | os.PathLike[str], *, base: str | None = None) -> str:
+    """Return an absolute path, from the working directory or from `base`, also if the former was deleted."""
     text = os.fspath(path)
-    return os.path.normpath(text if os.path.isabs(text) else os.path.join(working_directory(), text))
+    if not os.path.isabs(text):
+        text = os.path.join(working_directory() if base is None else base, text)
+    return os.path.normpath(text)
 
 
 # The deleted directory that this process was in.

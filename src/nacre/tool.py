@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from nacre import config, handover
 from nacre.artifacts.artifact_urls import standard_router
+from nacre.backend import directory_at
 from nacre.contracts import contract_named, name_of
 from nacre.contracts.contract import Companion, Contract, Reply, SeriesContract
 from nacre.contracts.tool_schema import context_of
@@ -107,7 +108,8 @@ class Tool:
         self._contract = contract_named(contract) if isinstance(contract, str) else contract
         self.contract = contract if isinstance(contract, str) else name_of(contract)
         """The name of its contract."""
-        self._cwd = None if cwd is None else config.absolute(cwd)
+        there = directory_at(backend)
+        self._cwd = there if cwd is None else config.absolute(cwd, base=there)
         self._settings = settings
         self._approver = approver
         self._backend = backend

@@ -21,7 +21,7 @@ LAYERS = [
     {"contracts"},
     {"engine", "testing"},
     {"feed"},
-    {"sessions", "jobs", "undo", "tries"},
+    {"sessions", "jobs", "undo", "tries", "remote"},
     {"artifacts", "backends"},
     {"planning"},
     {"guard", "environment", "minimize"},
@@ -58,6 +58,7 @@ APART = {"mcp", "rpc", "acp", "adapters", "tui", "web"}
 # Third-party package → the one folder that may import it.
 HOMES = {
     "acp": "acp",
+    "asyncssh": "remote",
     "pyghostty": "screen",
     "pyte": "screen",
     "rich": "tui",

@@ -17,17 +17,17 @@ from nacre.backends.pipes import OUTPUTS, StreamReaders, make_pipes
 from nacre.backends.runner_talk import RunnerTalk
 from nacre.backends.start_errors import start_error
 from nacre.backends.start_request import request_of
+from nacre.backends.told_ending import ending_of, survivor_of
 from nacre.command import Command, NewJob
 from nacre.errors import BackendUnavailableError, StartError
 from nacre.warden import protocol
-from nacre.warden.record import SIGNALLED
 from nacre.warden_client.pool import warden
 from nacre.warden_client.runner_link import Link
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nacre.backends.terminal_input import TerminalInput
-    from nacre.warden.messages import Event, ExitedEvent, KeptEvent, Living
+    from nacre.warden.messages import Event, ExitedEvent, KeptEvent
 
 # How long after a command's limit the far side is seen to, should it be stopped: what is left is enough for the ladder.
 WAKE_SECONDS = 0.1
@@ -215,24 +215,7 @@ class ContainedProcess:
         self._idle = not (message["left"] or message.get("stays"))
         # What the command wrote before it ended is in the pipe already: it belongs before the exit.
         self.drain()
-        why = message["why"]
-        signalled = None if why is None else SIGNALLED.get(why)
-        self._listener.exited(
-            Ending(
-                pid=message["pid"],
-                code=message.get("code") if signalled is None else None,
-                signal=message.get("signal") if signalled is None else None,
-                why="timeout" if why == "timeout" else None if why is None or signalled is not None else "stop",
-                forced=message["forced"],
-                stages=tuple(message.get("stages", ())),
-                refused=tuple(message.get("refused", ())),
-                budget=message.get("budget"),
-                out_of_memory=message.get("outOfMemory", False),
-                left=message["left"],
-                unkillable=tuple(_survivor(entry) for entry in message.get("unkillable", ())),
-                lost=signalled,
-            )
-        )
+        self._listener.exited(ending_of(message))
 
     def _lost(self, reason: str) -> None:
         if not self._ended:
@@ -280,7 +263,7 @@ class ContainedProcess:
             answer = await self._talk.ask(protocol.NAME_SURVIVORS)
         except TimeoutError:
             return ()
-        return tuple(_survivor(entry) for entry in answer["survivors"]) if answer["event"] == "survivors" else ()
+        return tuple(survivor_of(entry) for entry in answer["survivors"]) if answer["event"] == "survivors" else ()
 
     def pause(self) -> None:
         self._streams.pause()
@@ -335,7 +318,3 @@ class ContainedProcess:
         if self._waking is not None:
             self._waking.cancel()
             self._waking = None
-
-
-def _survivor(entry: Living) -> Survivor:
-    return Survivor(entry["pid"], tuple(entry["argv"]), entry.get("state", ""))

@@ -208,18 +208,10 @@ def make_terminal(command: Command, size: TerminalSize) -> tuple[list[int], list
     """The two ends of a terminal, as those of a pipe: the one that reads the output also types."""
     import termios
 
-    from nacre.warden.terminal import set_size
+    from nacre.warden.terminal import open_terminal
 
-    fds: tuple[int, ...] = ()
     try:
-        reader, writer = fds = os.openpty()
-        set_size(writer, size.columns, size.rows)
-        mode = termios.tcgetattr(writer)
-        # So that Backspace erases a whole character of UTF-8.
-        mode[0] |= _UTF8_INPUT
-        termios.tcsetattr(writer, termios.TCSANOW, mode)
+        reader, writer = open_terminal(size.columns, size.rows)
     except (OSError, termios.error) as error:
-        for fd in fds:
-            os.close(fd)
         raise start_error("terminal", error.args[0], str(error.args[-1]), command) from error
     return [reader], [writer]

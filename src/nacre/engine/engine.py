@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from nacre import config
 from nacre.artifacts.store import ArtifactStore
-from nacre.backend import Backend
+from nacre.backend import Backend, environ_of
 from nacre.backends.contained import ContainedBackend
 from nacre.engine.call_log import CallLog
 from nacre.engine.planner import Planner, ProcessEnvironment, environment
@@ -223,7 +223,9 @@ def from_environment(
             state_dir = config.state_dir(environ.values)
         # Of two threads that come at once one is the first, and both use its engine: another would keep a log open
         # that is never closed.
-        known = _engines.setdefault(key, Engine(settings, state_dir, approver=approver, backend=backend))
+        known = _engines.setdefault(
+            key, Engine(settings, state_dir, environ=environ_of(backend), approver=approver, backend=backend)
+        )
     return known
 
 

@@ -47,9 +47,6 @@ def send_fds(sock: socket.socket, data: Buffer, fds: Sequence[int], flags: int =
 class Channel:
     """One caller. Sending to one that is gone is no error here: its absence shows in `open`."""
 
-    unsent = b""
-    """What waits to be sent; nothing here, where events are few and sent at once."""
-
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
         self.reading = sock.fileno()
@@ -106,9 +103,6 @@ class Channel:
             return False
         except OSError:
             return True
-
-    def flush(self) -> None:
-        """Send what waits to be sent, as far as that is possible now."""
 
     def send(self, message: Message, fds: Sequence[int] = ()) -> None:
         self.send_frame(protocol.frame(message), fds)

@@ -1,4 +1,4 @@
-"""Reads the pipes of a command in a runner or a keeper: into a job's file, as frames, or away."""
+"""Reads the pipes of a command in a runner or a keeper: into a job's file, or away."""
 
 from __future__ import annotations
 

@@ -68,8 +68,6 @@ class StartRun(Script):
     op: Literal["run"]
     timeout: float | None
     grace: float
-    relay: NotRequired[bool]
-    """Present if the far side makes the pipes and sends what comes as `output`: the caller is on another machine."""
     outlives: NotRequired[bool]
     """Present if the command goes on, within its limits, without its caller."""
 
@@ -247,41 +245,11 @@ class Looked(TypedDict):
     """Of a file whose content was asked for: `irregular` or `unreadable`."""
 
 
-class OutputEvent(TypedDict):
-    """What a command wrote; `seq` counts the frames of one command, of all its streams."""
-
-    event: Literal["output"]
-    stream: int
-    seq: int
-    data: str
-    """Base64."""
-
-
-class Closed(TypedDict):
-    """No process holds the stream any more."""
-
-    event: Literal["closed"]
-    stream: int
-    seq: int
-
-
 class Bye(TypedDict):
     event: Literal["bye"]
 
 
 Event = (
-    ExitedEvent
-    | Started
-    | KeptEvent
-    | Survivors
-    | Parted
-    | SpentEvent
-    | Cleared
-    | Failed
-    | SpareEvent
-    | Looked
-    | OutputEvent
-    | Closed
-    | Bye
+    ExitedEvent | Started | KeptEvent | Survivors | Parted | SpentEvent | Cleared | Failed | SpareEvent | Looked | Bye
 )
 Message = Mapping[str, object]

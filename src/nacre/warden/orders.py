@@ -22,8 +22,6 @@ def hung_up(supervisor: Supervisor) -> None:
     """Stop a foreground command whose caller is gone."""
     guardian.wake_parent()
     supervisor.poll.unregister(supervisor.channel.reading)
-    if supervisor.relay is not None and supervisor.job is None:
-        supervisor.relay.hung_up(supervisor.poll, supervisor.intake)
     foreground = supervisor.job is None or supervisor.attended
     if foreground and not supervisor.reported and not supervisor.start.outlives:
         supervisor.stop("caller gone")

@@ -8,7 +8,6 @@ The functions below are the only place that builds a message; `messages` has the
 
 from __future__ import annotations
 
-import binascii
 import json
 import os
 import struct
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from nacre.warden.messages import (
         Bye,
         Cleared,
-        Closed,
         Event,
         ExitedEvent,
         Facts,
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
         Looked,
         Message,
         Move,
-        OutputEvent,
         Parted,
         Plain,
         Request,
@@ -101,7 +98,6 @@ def run(
     timeout: float | None,
     grace: float,
     outlives: bool = False,
-    relay: bool = False,
     terminal: bool = False,
     budget: Limits | None = None,
 ) -> StartRun:
@@ -123,8 +119,6 @@ def run(
         request["side"] = side
     if outlives:
         request["outlives"] = True
-    if relay:
-        request["relay"] = True
     if terminal:
         request["terminal"] = True
     if budget is not None:
@@ -257,18 +251,6 @@ def looked(found: str | int | None, *, error: str | None = None) -> Looked:
     if error is not None:
         answer["error"] = error
     return answer
-
-
-def output(stream: int, seq: int, data: bytes) -> OutputEvent | Closed:
-    """A piece of output; b"" is the end of the stream."""
-    if not data:
-        return {"event": "closed", "stream": stream, "seq": seq}
-    text = binascii.b2a_base64(data, newline=False).decode("ascii")
-    return {"event": "output", "stream": stream, "seq": seq, "data": text}
-
-
-def output_data(event: OutputEvent) -> bytes:
-    return binascii.a2b_base64(event["data"])
 
 
 BYE: Bye = {"event": "bye"}

@@ -36,7 +36,6 @@ class Start:
         "_scripts",
         "_socket",
         "leader",
-        "readers",
         "request",
         "stop_requested",
     )
@@ -44,8 +43,6 @@ class Start:
     def __init__(self, channel: Channel, request: Startable, fds: list[int], env: dict[bytes, bytes]) -> None:
         self.request = request
         self.leader = 0
-        self.readers: list[int] = []
-        """The reading ends of pipes that were made here, for a caller on another machine."""
         self.stop_requested: str | None = None
         self._channel = channel
         self._fds = fds
@@ -93,8 +90,6 @@ class Start:
         """Make ready what the start needs; on failure say why, and give everything back."""
         request = self.request
         try:
-            if request.get("relay"):
-                self._make_pipes(request["outputs"])
             prepared = self._launch = (
                 spare_shell.prepare(request["shell"], self._env)
                 if request["op"] == "spare"
@@ -115,12 +110,6 @@ class Start:
             # The first variable lies right behind the arguments.
             self._env = {os.fsencode(spare_shell.ROOM): b"." * spare_shell.ROOM_BYTES, **self._env}
         return True
-
-    def _make_pipes(self, count: int) -> None:
-        for _ in range(count):
-            reader, writer = os.pipe()
-            self.readers.append(reader)
-            self._fds.append(writer)
 
     def _ends(self) -> list[int]:
         """Of a shell that waits: its end of the socket, the file that its script comes in; of a session's one more."""
@@ -230,14 +219,7 @@ class Start:
         if self._launch is not None:
             self._launch.close()
             self._launch = None
-        for fd in self.take_readers():
-            os.close(fd)
         self._give_back()
-
-    def take_readers(self) -> list[int]:
-        """Give the reading ends that were made here to the process that reads them."""
-        readers, self.readers = self.readers, []
-        return readers
 
     def _give_back(self) -> None:
         for fd in self._fds:

@@ -1,7 +1,7 @@
 """Watches one command under a runner, from its start to the moment when nothing of it is left.
 
 It owns time and death: deadline, stop ladder, and the end of a foreground command whose caller is gone. It reads the
-output of a foreground command only where the caller cannot (other machines) or has the command kept. One poll loop,
+output of a foreground command only where the caller has the command kept. One poll loop,
 every wait bounded. It reports facts; the near side makes the words.
 """
 
@@ -19,7 +19,6 @@ from nacre.warden.keepers import Keepers
 from nacre.warden.kept_job import KeptJob
 from nacre.warden.protocol import SILENCE_SECONDS, SPARE_SECONDS
 from nacre.warden.record import STOP_SIGNAL
-from nacre.warden.relay import Relay
 from nacre.warden.stop_ladder import CommandTree, StopLadder
 from nacre.warden.wakeups import drain_wakeups, milliseconds_until
 
@@ -57,7 +56,6 @@ class Supervisor:
         self.ladder = StopLadder(self.tree)
         self.keepers = Keepers(channel, self.tree)
         self.intake = Intake(self.poll)
-        self.relay = Relay(channel, start.take_readers(), self.intake) if start.readers else None
         self.job: KeptJob | None = None
         self.terminal: JobTerminal | None = None
         """The terminal of a job that has one."""
@@ -165,22 +163,18 @@ class Supervisor:
         while True:
             self._look_at_children()
             self._look_at_clock()
-            if self.reported and not (self.stays or self.intake.fds or self.channel.unsent):
+            if self.reported and not (self.stays or self.intake.fds):
                 break
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _CHILD_ENDED)
-            if self.relay is not None:
-                self.relay.watch(self.poll, self.intake)
-            for fd, event in self.poll.poll(self.patience()):
+            for fd, _ in self.poll.poll(self.patience()):
                 if fd == self.wakeup:
                     drain_wakeups(fd)
                 elif fd in self.intake.fds:
                     self.intake.read(fd)
                 elif self.terminal is not None and fd in self.terminal.fds:
                     self.terminal.serve(fd)
-                elif fd == self.channel.reading and event != select.POLLOUT:
+                elif fd == self.channel.reading:
                     orders.listen(self)
-                elif self.channel.open:
-                    self.channel.flush()
 
     def patience(self) -> float | None:
         """Milliseconds until the next timer; None without one."""

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from nacre.warden.intake import Intake
     from nacre.warden.kept_job import KeptJob
 
+# IUTF8 of Linux, which `termios` does not name.
+_UTF8_INPUT = 0x4000
 SOCKET, STATE = "terminal", "terminal.json"
 # The first byte of a datagram.
 TYPED, SIZE, SHOWN = b"t", b"s", b"r"
@@ -68,6 +70,27 @@ def bind_socket(directory: str) -> socket.socket:
         if fd >= 0:
             os.close(fd)
     return sock
+
+
+def open_terminal(columns: int, rows: int) -> tuple[int, int]:
+    """The two ends of a new terminal: the one that shows its output and types, and the one for a shell.
+
+    Raises:
+        OSError: there is no terminal to be had.
+        termios.error: its mode could not be set.
+    """
+    shown, used = os.openpty()
+    try:
+        set_size(used, columns, rows)
+        mode = termios.tcgetattr(used)
+        # So that Backspace erases a whole character of UTF-8.
+        mode[0] |= _UTF8_INPUT
+        termios.tcsetattr(used, termios.TCSANOW, mode)
+    except BaseException:
+        os.close(shown)
+        os.close(used)
+        raise
+    return shown, used
 
 
 def set_size(fd: int, columns: int, rows: int) -> None:

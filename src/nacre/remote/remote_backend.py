@@ -1,0 +1,121 @@
+"""Commands on another machine: the backend."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+from nacre.backend import Listener, Process
+from nacre.backends.contained import ContainedBackend
+from nacre.backends.start_request import request_of
+from nacre.command import Command, NewJob
+from nacre.remote.link import Link
+from nacre.remote.link_thread import links
+from nacre.remote.places import dialer_named
+from nacre.remote.remote_process import RemoteProcess
+from nacre.remote.wire import Dialer
+from nacre.warden.launch import quoted
+from nacre.warden.remote_protocol import LEASE_SECONDS
+
+# How long a job goes on there without a link.
+JOB_LEASE_SECONDS = 15 * 60.0
+# The far side of a job fires later than the local limit, which is the one that is told.
+LATER_SECONDS = 5.0
+# A SIGTERM waits until the follower can pass it on.
+_BOOTSTRAP = (
+    "import signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM]); sys.path.insert(0, sys.argv[1]); "
+    "from nacre.remote.follower import main; main(sys.argv[2])"
+)
+
+
+async def connect(place: str | Dialer, *, lease: float = LEASE_SECONDS) -> RemoteBackend:
+    """Reach another machine and start the far side there; close the backend afterwards.
+
+    Args:
+        place: `docker:NAME`, `ssh://[USER@]HOST[:PORT]`, … (docs/guides/other-machines.md), or a dialer of your own.
+        lease: seconds that a foreground command goes on there while the link is cut.
+
+    Raises:
+        ConfigError: the name is no place.
+        BackendUnavailableError: the machine cannot be reached, or has no Python.
+    """
+    link = Link(dialer_named(place) if isinstance(place, str) else place, patience=lease)
+    await asyncio.wrap_future(links.submit(link.ready()))
+    return RemoteBackend(link)
+
+
+class RemoteBackend:
+    """Runs commands where a dialer leads; one link for all calls of the program."""
+
+    notice: str | None = None
+    keeps = True
+    terminals = True
+    """Whether a command may have a terminal."""
+
+    def __init__(self, link: Link) -> None:
+        """Made by `connect`, over a link that has been up."""
+        self.name = link.dialer.name
+        self.place: Mapping[str, Any] = link.hello
+        """What the machine says about itself: `host`, `python`, `boot`, …"""
+        self.environ: Mapping[str, str] = link.hello["environ"]
+        """The variables of a login there; commands are planned with these."""
+        self.cwd: str = link.hello["cwd"]
+        """Where commands begin unless they say otherwise."""
+        self._link = link
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def start(self, command: Command, listener: Listener, *, job: NewJob | None = None) -> Process:
+        process = RemoteProcess(self._link, command, listener, self._follow)
+        request = request_of(command)
+        if job is not None and command.timeout is not None:
+            request["timeout"] = command.timeout + LATER_SECONDS
+        if job is not None:
+            process.follow_from_start(job)
+        size = None if command.terminal is None else list(command.terminal)
+        links.post(self._link.open, process, request, command.env, size)
+        return process
+
+    async def aclose(self) -> None:
+        """End what runs there in the foreground, and the link."""
+        await asyncio.wrap_future(links.submit(self._link.close()))
+
+    def _follow(self, command: Command, listener: Listener, job: NewJob, call: int, seq: int) -> Process:
+        """Start the local process of a job: it prints what the command prints, and ends as it ends."""
+        source = os.path.realpath(os.path.join(os.path.dirname(__file__), os.pardir, os.pardir))
+        spec = json.dumps(
+            {
+                "dialer": self._link.dialer.describe(),
+                "name": self._link.name,
+                "call": call,
+                "seq": seq,
+                "grace": command.grace,
+                "lease": JOB_LEASE_SECONDS,
+                "terminal": command.terminal is not None,
+            }
+        )
+        words = [sys.executable, "-I", "-c", _BOOTSTRAP, source, spec]
+        local = replace(
+            command,
+            script="exec " + " ".join(map(quoted, words)),
+            cwd="/",
+            env=dict(os.environ),
+            names_cwd=False,
+            streams="merged",
+            prologue="",
+            stages=False,
+            stdin=None,
+            side=False,
+            shell="/bin/bash",
+            entry=(),
+        )
+        return ContainedBackend().start(local, listener, job=job)
