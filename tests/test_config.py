@@ -92,8 +92,8 @@ def test_later_sources_win_and_each_value_knows_its_own(environ: dict[str, str],
 
 
 def test_every_setting_has_a_variable_of_its_own() -> None:
-    names = [key.partition(".")[2] for key in keys()]
-    assert len(set(names)) == len(names)
+    variables = [setting_values.variable_of(field) for field in setting_values.setting_fields().values()]
+    assert len(set(variables)) == len(variables) == len(keys())
     named = {field.name: setting_values.variable_of(field) for field in dataclasses.fields(ExecutionSettings)}
     assert named["grace_seconds"] == "NACRE_GRACE_SECONDS"
 
@@ -518,7 +518,7 @@ def test_a_project_cannot_loosen_a_protection_and_its_user_can(
     section, _, name = key.partition(".")
     default = getattr(getattr(Settings(), section), name)
     empty = "{}" if key in ("policy.rules", "shell.env") else "[]"
-    value = {str: repr(default), tuple: empty}.get(type(default), default)
+    value = {str: repr(default), tuple: empty, bool: str(default).lower()}.get(type(default), default)
     text = f"[{section}]\n{name} = {'~' if default is None else value}\n".replace("= ~", "= '~/rules'")
     path = write(project, f"[execution]\ngrace_seconds = 1\n{text}" if section != "execution" else text)
     settings = config.load(environ, cwd=str(project)).settings

@@ -98,6 +98,8 @@ def _project_may(metadata: Mapping[str, Any]) -> str:
     most = metadata["project_most"]
     if metadata["tightens"]:
         return "at most yours"
+    if metadata["stricter"] is not None:
+        return "only stricter"
     return "no" if metadata["loosens"] else "yes" if most is None else f"at most {most:.15g}"
 
 

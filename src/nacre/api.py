@@ -25,7 +25,7 @@ from nacre.output.decode import CHARACTER_BYTES
 from nacre.output.sizes import human_size
 from nacre.output.view import both_ends
 from nacre.profile import CaptureShape, Profile
-from nacre.request import ShellRequest, check_call
+from nacre.request import Ground, ShellRequest, check_call
 from nacre.result import Output, ShellResult
 from nacre.settings import HEAD_BYTES, INLINE_BYTES, Settings
 from nacre.warden.launch import quoted
@@ -141,6 +141,8 @@ async def run_with(
         check_call(command)
         limit = engine.settings.execution.timeout_seconds if timeout is None else timeout
         request = notices.add(ShellRequest(command=command, timeout=limit, env=env, budget=budget), _STATELESS)
+        if engine.confining is not None:
+            request = replace(request, ground=Ground(directory, _STATELESS))
         planned = await planner.review(planner.plan(request, profile, cwd=directory), profile)
         if env is None and planner.decides_alone and not planned.waited and not notices.notices:
             planner.remember(key, planned)
@@ -277,6 +279,8 @@ class Session:
         """
         check_call(request.command, timeout=request.timeout, env=request.env)
         engine, session = self._enter()
+        if engine.confining is not None:
+            request = replace(request, ground=Ground(self._cwd, self._key))
         planned = engine.planner.plan(engine.notices.add(request, self._key), _SESSION_PROFILE, cwd=session.cwd)
         observers = Observers(passthrough=passthrough)
         result = await execute(engine, planned, _SESSION_PROFILE, observers=observers, session=session)
@@ -312,6 +316,7 @@ class Session:
             timeout=engine.settings.execution.timeout_seconds if timeout is None else timeout,
             cwd=None if cwd is None else os.fspath(cwd),
             env=env or None,
+            ground=None if engine.confining is None else Ground(self._cwd, self._key),
         )
         return engine.planner.plan(engine.notices.add(request, self._key), _SESSION_PROFILE, cwd=here)
 

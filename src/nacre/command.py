@@ -18,6 +18,15 @@ SIDE_FD = 120
 Streams = Literal["merged", "split"]
 
 
+class SandboxSpec(NamedTuple):
+    """What a shell is confined to, as its place of execution needs it. Commands share it, so no code changes it."""
+
+    message: Mapping[str, Any]
+    """As it goes over the socket (`nacre.warden.messages.Sandbox`)."""
+    facts: Mapping[str, Any]
+    """As results tell it: backend, version, access, network, writable, missing."""
+
+
 class TerminalSize(NamedTuple):
     """The size of a terminal in characters."""
 
@@ -52,12 +61,19 @@ class Command:
     side: bool = False
     """Whether the script writes to a third stream, `/dev/fd/SIDE_FD`."""
     shell: str = SHELL
+    sandbox: SandboxSpec | None = None
+    """What the shell is confined to; None for nothing."""
     entry: tuple[str, ...] = ()
     """Words before the shell and its arguments: a program that prepares the place and then becomes the shell."""
     terminal: TerminalSize | None = None
     """The terminal that the command runs in; None gives it pipes."""
     budget: Budget | None = None
     """What it may spend; None is without limits."""
+
+    @property
+    def needs_place(self) -> bool:
+        """Whether only nacre's warden can start it as it must run: in a sandbox, or behind a program of its own."""
+        return bool(self.entry) or (self.sandbox is not None and bool(self.sandbox.message))
 
 
 class NewJob(NamedTuple):

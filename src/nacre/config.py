@@ -72,7 +72,7 @@ def load(environ: Mapping[str, str], *, cwd: str) -> Configuration:
             found = _read(project, trusted=False)
             if found:
                 values = base | found | own
-                values |= _tightened(base | own, found)
+                values |= _tightened(base | own, found) | _stricter(base, own, found)
                 settings = _build(values)
         except ConfigError as error:
             values = base | own
@@ -94,6 +94,25 @@ def _tightened(yours: _Found, found: _Found) -> _Found:
                 key=key,
             )
     return tighter
+
+
+def _stricter(yours: _Found, own: _Found, found: _Found) -> _Found:
+    """Return what holds of settings that a project's file can only make stricter: a variable's value if that is."""
+    chosen: _Found = {}
+    for key, (value, source) in found.items():
+        is_strict = setting_fields()[key].metadata["stricter"]
+        if is_strict is None:
+            continue
+        given, where = yours[key]
+        if not is_strict(value, given):
+            raise ConfigError(
+                f"{key} is {shown(value)}, and a project's file can only make your {shown(given)} ({where}) stricter",
+                source=source,
+                key=key,
+            )
+        if key not in own or is_strict(value, own[key][0]):
+            chosen[key] = value, source
+    return chosen
 
 
 def _left_aside(path: str, error: ConfigError) -> str:

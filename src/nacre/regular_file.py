@@ -12,7 +12,7 @@ import stat
 import time
 
 from nacre.errors import ConfigError, reason_of
-from nacre.warden.protocol import MOST_FILE_BYTES
+from nacre.warden.protocol import MOST_FILE_BYTES, PLACEHOLDER_MODE
 
 # How long a file system that is not this machine's own has for an answer, and for how long the answer counts.
 LOOK_SECONDS = 1.0
@@ -98,7 +98,8 @@ def stamps_of(*paths: str) -> list[object]:
         except (OSError, ValueError):  # a path with a NUL names no file either
             stamps.append(None)
         else:
-            stamps.append((seen.st_mtime_ns, seen.st_size, seen.st_ino))
+            held = seen.st_mode == stat.S_IFDIR | PLACEHOLDER_MODE
+            stamps.append(None if held else (seen.st_mtime_ns, seen.st_size, seen.st_ino))
     return stamps
 
 

@@ -47,6 +47,13 @@ class Owner(NamedTuple):
     """Where the caller works; its commands may run elsewhere."""
 
 
+class Ground(NamedTuple):
+    """The directory that a sandbox leaves writable, which no command of the model's moves, and whose /tmp it has."""
+
+    directory: str
+    session: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShellRequest:
     """One command and the wishes of its caller."""
@@ -88,6 +95,8 @@ class ShellRequest:
     """What was changed about the request, to be said in the result."""
     budget: Budget | None = None
     """What this call may spend at most; the settings may allow less."""
+    ground: Ground | None = None
+    """Where the caller works, if that is not the directory of the program."""
     owner: Owner | None = None
     """None is a caller without a session, in the directory of the command."""
     by: By = "model"

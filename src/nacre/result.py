@@ -6,8 +6,9 @@ A ShellResult exists exactly when a process was started. There is no exit code -
 from __future__ import annotations
 
 import signal as _signal
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from nacre.backend import Survivor
 from nacre.errors import CommandFailedError
@@ -207,6 +208,8 @@ class ShellResult:
     """The job that the survivors were made, where the contract does that."""
     tried: Tried | None = None
     """What it changed, where it ran on an overlay."""
+    sandbox: Mapping[str, Any] | None = None
+    """What it was confined to, where a sandbox was asked for: backend, version, access, network, writable, missing."""
     terminal_id: str | None = None
     """The client's terminal that it ran in, where it ran in one."""
     recording: int | None = None

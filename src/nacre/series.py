@@ -11,11 +11,18 @@ from nacre.engine.execute import execute
 from nacre.engine.live import LiveTail
 from nacre.engine.observers import Observers
 from nacre.errors import NacreError
+from nacre.request import Ground
 from nacre.result import ShellResult, TimedOut
 
 
 async def run_series(
-    engine: Engine, series: Series, *, cwd: str, key: str, live: LiveTail | None = None
+    engine: Engine,
+    series: Series,
+    *,
+    cwd: str,
+    key: str,
+    ground: Ground | None = None,
+    live: LiveTail | None = None,
 ) -> list[ShellResult | NacreError | None]:
     """What became of each command: its result, why it was not run, or None when no time was left for it.
 
@@ -29,7 +36,7 @@ async def run_series(
         if over or left <= 0:
             results.append(None)
             continue
-        request = engine.notices.add(replace(request, timeout=left), key)
+        request = engine.notices.add(replace(request, timeout=left, ground=ground), key)
         try:
             planned = engine.planner.plan(request, series.profile, cwd=cwd)
             result = await execute(engine, planned, series.profile, observers=Observers(live=live))

@@ -33,7 +33,7 @@ from nacre.planning.normalise import normalise
 from nacre.planning.plan import Plan
 from nacre.planning.urls import Resolver, UrlRouter
 from nacre.profile import Background, Profile
-from nacre.request import By, Owner, ShellRequest
+from nacre.request import By, Ground, Owner, ShellRequest
 from nacre.result import ShellResult
 from nacre.series import run_series
 from nacre.settings import Settings
@@ -170,6 +170,11 @@ class Tool:
         return Owner(session=session, directory=self._start_directory())
 
     @property
+    def _ground(self) -> Ground:
+        """Where its commands may write in a sandbox: not where its session has gone."""
+        return Ground(self._start_directory(), self._shell.key)
+
+    @property
     def engine(self) -> Engine:
         if self._engine is None:
             self._engine = from_environment(settings=self._settings, approver=self._approver, backend=self._backend)
@@ -214,8 +219,9 @@ class Tool:
         try:
             if isinstance(contract, SeriesContract):
                 series = contract.decode_series(arguments)
+                ground = None if self.engine.confining is None else self._ground
                 return series.present(
-                    await run_series(self.engine, series, cwd=self.cwd, key=self._shell.key, live=live)
+                    await run_series(self.engine, series, cwd=self.cwd, key=self._shell.key, ground=ground, live=live)
                 )
             engine, profile = self.engine, contract.profile
             key = self._plan_key(engine, profile, arguments)
@@ -282,6 +288,8 @@ class Tool:
         self, contract: Contract, request: ShellRequest, live: LiveTail | None, key: PlanKey | None
     ) -> ShellResult | Background:
         engine, profile = self.engine, contract.profile
+        if engine.confining is not None:
+            request = replace(request, ground=self._ground)
         client = suited(self._terminal, request)
         if request.terminal is not None:
             request = placed_on_terminal(engine, request, profile, ui=self._ui)

@@ -35,7 +35,9 @@ class Caller(NamedTuple):
 
 def suited(client: TerminalClient | None, request: ShellRequest) -> TerminalClient | None:
     """Return the client's terminals if they can do what is asked for: run it to its end, without a terminal of ours."""
-    return client if request.mode == "foreground" and request.until is None and not request.terminal else None
+    # What must be confined runs where nacre can do that.
+    here = request.until is not None or request.terminal or request.ground is not None
+    return client if request.mode == "foreground" and not here else None
 
 
 def placed_on_terminal(engine: Engine, request: ShellRequest, profile: Profile, *, ui: bool) -> ShellRequest:

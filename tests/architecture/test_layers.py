@@ -24,6 +24,7 @@ LAYERS = [
     {"sessions", "jobs", "undo", "tries", "remote"},
     {"artifacts", "backends"},
     {"planning"},
+    {"sandbox"},
     {"guard", "environment", "minimize"},
     {"profile"},
     {"bash", "output", "screen"},
@@ -50,6 +51,7 @@ LAYERS = [
         "daemon_thread",
         "complaints",
         "handover",
+        "network_hosts",
     },
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

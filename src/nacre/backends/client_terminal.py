@@ -98,7 +98,7 @@ class ClientTerminalBackend:
             raise BackendUnavailableError("a command in the client's terminal cannot be kept as a job")
         if command.terminal is not None:
             raise no_terminal()
-        if command.entry:
+        if command.needs_place:
             raise StartError("this command runs in a place of its own, which the client's terminal is not")
         try:
             os.scandir(command.cwd).close()

@@ -41,7 +41,7 @@ class DirectBackend:
             raise BackendUnavailableError("background jobs need the warden, which cannot run here; see `nacre doctor`")
         if command.terminal is not None:
             raise no_terminal()
-        if command.entry:
+        if command.needs_place:
             raise StartError("this command runs in a place of its own, which needs the warden; see `nacre doctor`")
         child = start_child(command, mark=self._mark)
         try:

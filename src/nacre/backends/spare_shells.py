@@ -43,8 +43,10 @@ class Spare:
         self.link, self._go, self._text, self.readers = shell
         self.born = time.monotonic()
         self.pid = 0
-        self._memory = self._stat = self._children = self._notes = -1
-        """Of the shell, once its runner has handed them over."""
+        self._memory = self._stat = self._children = self._notes = self._orphans = -1
+        """Of the shell, once its runner has handed them over; the last only in a sandbox."""
+        self._alone = (b"", b"")
+        """What the children of the runner and of the sandbox are while the shell is alone."""
         self._end = select.poll()
         self._handle = -1
         self._at = self._notes_fd = 0
@@ -88,11 +90,15 @@ class Spare:
         event = next(iter(protocol.FrameReader().events(data)), protocol.BYE)
         if event["event"] == "failed" and event["step"] == "spare":
             self.refusal = DOES_NOT_WAIT if event["errno"] == errno.ESRCH else event["reason"]
-        if event["event"] != "spare" or len(fds) != HANDLES:
+        if event["event"] != "spare" or len(fds) not in (HANDLES, HANDLES + 1):
             for fd in fds:
                 os.close(fd)
             return False
-        self._memory, self._stat, self._children, self._handle, self._notes = fds
+        self._memory, self._stat, self._children, self._handle, self._notes, *orphans = fds
+        self._alone = (b"%d " % event["pid"], b"")
+        if orphans:
+            self._orphans = orphans[0]
+            self._alone = os.pread(self._children, 64, 0), os.pread(self._orphans, 64, 0)
         self._end.register(self._handle, select.POLLIN)
         self._end.register(self.link.sock, select.POLLIN)
         self.pid, self._at, self._notes_fd = event["pid"], event["at"], event["notes"]
@@ -122,7 +128,9 @@ class Spare:
         if not self._end.poll(milliseconds):
             return None
         status = wait_status(self._stat)
-        if status is None or os.pread(self._children, 64, 0) != b"%d " % self.pid:
+        if status is None or os.pread(self._children, 64, 0) != self._alone[0]:
+            return None
+        if self._orphans >= 0 and os.pread(self._orphans, 64, 0) != self._alone[1]:
             return None
         code = os.waitstatus_to_exitcode(status)
         # Killed, or one of its children was: its runner knows whether for want of memory.
@@ -136,8 +144,8 @@ class Spare:
         """Give back what only its use, and the look for its end, needed."""
         self._go.close()
         # Forgotten first: a fork in between must not close numbers that the host has taken by then.
-        fds = (self._text, self._memory, self._stat, self._children, self._handle, self._notes)
-        self._text = self._memory = self._stat = self._children = self._handle = self._notes = -1
+        fds = (self._text, self._memory, self._stat, self._children, self._handle, self._notes, self._orphans)
+        self._text = self._memory = self._stat = self._children = self._handle = self._notes = self._orphans = -1
         for fd in fds:
             if fd >= 0:
                 os.close(fd)
@@ -155,7 +163,7 @@ class Spare:
             self.close_ends()
             return
         self._go.detach()
-        self._text = self._memory = self._stat = self._children = self._handle = self._notes = -1
+        self._text = self._memory = self._stat = self._children = self._handle = self._notes = self._orphans = -1
         self.readers = []
 
     def close(self) -> None:
@@ -166,7 +174,7 @@ class Spare:
 
 def _surroundings(command: Command) -> tuple[object, ...]:
     """What a command must have in common with the one that a spare was started for."""
-    return command.env, command.cwd, command.streams, command.shell
+    return command.env, command.cwd, command.streams, command.shell, command.sandbox
 
 
 def _identity(path: str) -> tuple[int, int] | None:

@@ -29,6 +29,8 @@ def start_error(step: str, number: int | None, reason: str, command: Command) ->
     if step == "cwd":
         words = _DIRECTORY.get(number or 0) or f"cannot be used: {reason_of(number) if number else reason}"
         return WorkingDirectoryError(command.cwd, words)
+    if step == "sandbox":
+        return StartError(f"nothing was run: the sandbox could not be made: {reason}", errno=number)
     words = _ADVICE.get(number or 0) or (reason_of(number) if number else reason)
     if step == "shell":
         return StartError(f"cannot start the shell {command.shell}: {words}", errno=number)

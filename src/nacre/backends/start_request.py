@@ -34,6 +34,8 @@ def request_of(command: Command, *, job: NewJob | None = None, outlives: bool = 
     )
     if command.entry:
         request["entry"] = list(command.entry)
+    if command.sandbox is not None and command.sandbox.message:
+        request["sandbox"] = command.sandbox.message  # type: ignore[typeddict-item]
     if job is None:
         return request
     spec: Any = job.message()

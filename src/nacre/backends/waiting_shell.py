@@ -37,6 +37,8 @@ def start_waiting(command: Command, request: WaitSpare | WaitSession) -> Waiting
         OSError: no descriptor can be had.
         NacreError: there is no warden.
     """
+    if command.sandbox is not None and command.sandbox.message:
+        request["sandbox"] = command.sandbox.message  # type: ignore[arg-type]
     with contextlib.ExitStack() as on_failure, contextlib.ExitStack() as always:
         readers, writers = make_pipes(command)
         for fd in writers:

@@ -35,10 +35,17 @@ VERBS = {
     "completions": "print completions for bash, zsh or fish, or the man page",
 }
 
+# Option → the variable of its setting, its values, and its line in --help; before any verb, and on `run`.
+SANDBOX_OPTIONS = {
+    "--sandbox": ("NACRE_SANDBOX", "off|auto|required", "confine commands (setting sandbox.mode)"),
+    "--access": ("NACRE_SANDBOX_ACCESS", "read-only|workspace-write|full", "what a confined command may write"),
+    "--network": ("NACRE_SANDBOX_NETWORK", "on|off|HOST[:PORT],…", "what a confined command may reach"),
+}
+
 _SUMMARY = """\
 nacre: the shell for AI agents. It always comes back, loses nothing, leaves nothing behind.
 
-usage: nacre VERB …        nacre VERB --help explains a verb
+usage: nacre [--sandbox …] [--access …] [--network …] VERB …        nacre VERB --help explains a verb
 
 {verbs}
 
@@ -65,6 +72,25 @@ def _print(text: str) -> int:
     return guarded(work)
 
 
+def _take_options(arguments: list[str]) -> bool:
+    """Take the options before the verb as settings of this process; False for one without a value."""
+    while arguments:
+        option, equals, value = arguments[0].partition("=")
+        if option not in SANDBOX_OPTIONS:
+            return True
+        variable, values, _ = SANDBOX_OPTIONS[option]
+        if not equals:
+            if len(arguments) < 2:
+                from nacre.cli.frame import complain
+
+                complain(f"{option} needs a value: {values}")
+                return False
+            value = arguments.pop(1)
+        os.environ[variable] = value
+        arguments.pop(0)
+    return True
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; return its exit code."""
     try:
@@ -74,6 +100,8 @@ def main(argv: list[str] | None = None) -> int:
 
         config.leave_deleted_directory()
     arguments = sys.argv[1:] if argv is None else argv
+    if arguments and arguments[0].startswith("--") and not _take_options(arguments := list(arguments)):
+        return 2
     verb = arguments[0] if arguments else "--help"
     if verb in ("-h", "--help", "help"):
         return _print(summary())

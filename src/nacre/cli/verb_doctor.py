@@ -20,6 +20,9 @@ from nacre.errors import ConfigError, NacreError
 from nacre.guard.approval import policy_of
 from nacre.guard.interceptor_file import interceptor_of
 from nacre.guard.review import review
+from nacre.sandbox.policy import NEEDS
+from nacre.sandbox.probing import is_outdated, probe
+from nacre.settings import SandboxSettings, Settings
 from nacre.state_directory import files
 from nacre.warden.privacy import become_unreadable
 from nacre.warden_client.pool import unsupported_reason
@@ -42,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(namespace: argparse.Namespace) -> int:
-    findings = [_python(), _shell(), _settings(), _containment(), _spares(), _state(), _guard(), _secrets()]
+    findings = [_python(), _shell(), _settings(), _containment(), _spares(), _state(), _guard(), _secrets(), _sandbox()]
     if namespace.json:
         print(json.dumps([asdict(finding) for finding in findings]))
     else:
@@ -159,6 +162,53 @@ def _guard() -> Finding:
     if verdict.rule == "no_dangerous_rm":
         return Finding("guard", ok=True, says="commands are judged before they run")
     return Finding("guard", ok=False, says=verdict.message, advice="install nacre again, with its dependencies")
+
+
+def _sandbox() -> Finding:
+    """Say what commands can be confined with, and test it by an experiment."""
+    found = probe(os.environ.get("PATH", os.defpath))
+    try:
+        mode = config.load(os.environ, cwd=config.working_directory()).settings.sandbox.mode
+    except ConfigError:
+        mode = "off"
+    reasons = "; ".join(found.reasons)
+    if found.backend == "none":
+        return Finding(
+            "sandbox",
+            ok=mode != "required",
+            says=f"none (sandbox.mode is {mode}): {reasons}",
+            advice="install bubblewrap; on Debian: apt-get install bubblewrap",
+        )
+    lacks = [NEEDS[need] for need in NEEDS if need not in found.enforces]
+    says = f"{found.backend} {found.version} (sandbox.mode is {mode})"
+    if problem := _escape():
+        return Finding("sandbox", ok=mode == "off", says=f"{says}: {problem}")
+    if lacks:
+        return Finding(
+            "sandbox",
+            ok=True,
+            says=f"{says}; it does not enforce: {'; '.join(lacks)}",
+            advice=f"install bubblewrap for all of it: {reasons}",
+        )
+    advice = None
+    if is_outdated(found.version):
+        advice = "bubblewrap before 0.12 follows symbolic links while it makes mount points; a newer one does not"
+    return Finding("sandbox", ok=True, says=f"{says}; a confined command was refused a write outside", advice=advice)
+
+
+def _escape() -> str | None:
+    """Why a confined command is not confined, if it is not."""
+    settings = Settings(sandbox=SandboxSettings(mode="auto", access="read-only"))
+    target = os.path.join(tempfile.gettempdir(), f"nacre-doctor-{os.getpid()}")
+    try:
+        result = run_sync(f": > {target}", timeout=5, cwd="/", settings=settings)
+        if os.path.exists(target):
+            os.unlink(target)
+            return "a confined command could write outside"
+        result = run_sync(": > /etc/nacre-doctor 2>/dev/null", timeout=5, cwd="/", settings=settings)
+    except NacreError as error:
+        return str(error)
+    return "a confined command could write to /etc" if result.ok else None
 
 
 def _secrets() -> Finding:

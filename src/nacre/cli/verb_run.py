@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from nacre.api import PROFILE, run_with
+from nacre.cli import SANDBOX_OPTIONS
 from nacre.cli.frame import DENIED, OUR_FAILURE, complain
 from nacre.cli.interruption import Interruption
 from nacre.engine.call_log import OUTCOME_WORDS
@@ -51,8 +52,15 @@ def add_place(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_sandbox(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what a command is confined to."""
+    for option, (_, values, text) in SANDBOX_OPTIONS.items():
+        parser.add_argument(option, metavar=values, help=text)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_place(parser)
+    add_sandbox(parser)
     parser.add_argument("--json", action="store_true", help="print one object at the end instead of the output")
     parser.add_argument(
         "--stdin",
@@ -70,10 +78,24 @@ def plain(arguments: list[str]) -> SimpleNamespace | None:
     words = arguments[1:] if arguments[:1] == ["--"] else arguments
     if len(words) != 1 or words[0].startswith("-"):
         return None
-    return SimpleNamespace(command=words, cwd=None, env=[], json=False, pty=False, stdin=False, timeout=None)
+    return SimpleNamespace(
+        command=words,
+        cwd=None,
+        env=[],
+        json=False,
+        pty=False,
+        stdin=False,
+        timeout=None,
+        sandbox=None,
+        access=None,
+        network=None,
+    )
 
 
 def main(namespace: argparse.Namespace | SimpleNamespace) -> int:
+    for option, (variable, _, _) in SANDBOX_OPTIONS.items():
+        if (value := getattr(namespace, option.lstrip("-"))) is not None:
+            os.environ[variable] = value
     if namespace.json:
         return _json(namespace)
     result = _result(namespace)
@@ -201,6 +223,7 @@ def as_object(result: ShellResult) -> dict[str, Any]:
         "notices": list(result.notices),
         "artifactId": None if result.artifact is None else str(result.artifact.id),
         "wallTimeMs": round(result.elapsed * 1000),
+        **({} if result.sandbox is None else {"sandbox": dict(result.sandbox)}),
     }
 
 

@@ -34,6 +34,8 @@ def facts_of(result: ShellResult) -> dict[str, Any]:
         facts["artifactId"] = str(result.artifact.id)
     if result.output.minimized is not None:
         facts["minimized"] = result.output.minimized.json()
+    if result.sandbox is not None:
+        facts["sandbox"] = dict(result.sandbox)
     if result.tried is not None:
         facts["try"] = result.tried.json()
     return facts

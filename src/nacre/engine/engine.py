@@ -22,12 +22,13 @@ from nacre.guard.approval import Approver
 from nacre.output.redaction.redactor import Redactor
 from nacre.planning.plan import redactor_for
 from nacre.profile import Profile
-from nacre.request import ShellRequest
+from nacre.request import Ground, ShellRequest
 from nacre.settings import Settings
 from nacre.warden_client.pool import unsupported_reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nacre.engine.confining import Confining
     from nacre.jobs.table import JobTable
     from nacre.sessions.open_sessions import OpenSessions
     from nacre.sessions.session import ShellSession
@@ -52,7 +53,13 @@ class Engine:
         self.state_dir = state_dir
         self.artifacts = ArtifactStore(os.path.join(state_dir, "artifacts"))
         self.log = CallLog(state_dir, cap_bytes=settings.log.log_cap_bytes, redactor=lambda: self.redactor)
-        self.planner = Planner(settings, self.log, environ=environ, approver=approver)
+        self.confining: Confining | None = None
+        if settings.sandbox.mode != "off":
+            # Most programs confine nothing.
+            from nacre.engine.confining import Confining
+
+            self.confining = Confining(settings.sandbox, state_dir, environ, elsewhere=backend is not None)
+        self.planner = Planner(settings, self.log, environ=environ, approver=approver, confining=self.confining)
         self.notices = SettingsNotices(settings.notices)
         self.has_own_backend = backend is not None
         """True if commands run where the program says, so that there are no sessions and there is no fallback."""
@@ -94,6 +101,8 @@ class Engine:
 
     def end_session(self, key: str) -> None:
         self.notices.forget(key)
+        if self.confining is not None:
+            self.confining.forget(key)
         if self._pool is not None:
             self._pool.end(key)
 
@@ -103,7 +112,8 @@ class Engine:
             from nacre.sessions.rc_file import start_reading
 
             self._reads_rc = True
-            start_reading(self.planner.plan(ShellRequest(command=":"), profile, cwd="/").command)
+            request = ShellRequest(command=":", ground=Ground(config.working_directory(), "rc"))
+            start_reading(self.planner.plan(request, profile, cwd="/").command)
 
     # Where commands run.
 
@@ -151,6 +161,8 @@ class Engine:
         """Give back what the engine holds open; it may be used again."""
         if self._pool is not None:
             self._pool.close()
+        if self.confining is not None:
+            self.confining.close()
         if self._reads_rc:
             from nacre.sessions.rc_file import forget_readings
 

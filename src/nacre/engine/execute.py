@@ -296,6 +296,8 @@ def conclude(engine: Engine, call: str, finished: Finished, *, recording: int | 
     result = summarise(finished)
     if recording is not None:
         result = replace(result, recording=recording)
+    if engine.confining is not None:
+        result = engine.confining.explained(finished.planned, result)
     if result.output.artifact is not None or (result.stderr is not None and result.stderr.artifact is not None):
         engine.prune_artifacts()
     problem = engine.log.add(call, finished.profile, finished.planned, entry_of(result))

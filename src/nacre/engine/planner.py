@@ -24,6 +24,7 @@ from nacre.settings import Settings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nacre.engine.asking import Approved
+    from nacre.engine.confining import Confining
     from nacre.engine.wait import WaitPolicy
     from nacre.guard.interpret.shell_state import ShellState
 
@@ -68,12 +69,20 @@ class Planner:
     """The plans of one engine, whose settings do not change."""
 
     def __init__(
-        self, settings: Settings, log: CallLog, *, environ: Mapping[str, str] | None, approver: Approver | None
+        self,
+        settings: Settings,
+        log: CallLog,
+        *,
+        environ: Mapping[str, str] | None,
+        approver: Approver | None,
+        confining: Confining | None = None,
     ) -> None:
         self._settings = settings
         self._log = log
         self._environ = None if environ is None else ProcessEnvironment(environ, 0)
         self._approver = approver
+        self.confining = confining
+        """What puts commands into a sandbox, if the settings ask for one."""
         self._approved: Approved = set()
         self.known: dict[PlanKey, Plan] = {}
         """Plans of commands that ran before, judged already where no session judges them."""
@@ -97,7 +106,8 @@ class Planner:
     def plan(self, request: ShellRequest, profile: Profile, *, cwd: str) -> Plan:
         """Decide how the command runs; a session judges it when its turn has come."""
         try:
-            return plan(request, profile, self._settings, cwd=cwd, environ=self.environment.values)
+            planned = plan(request, profile, self._settings, cwd=cwd, environ=self.environment.values)
+            return planned if self.confining is None else self.confining.confined(planned)
         except NacreError as error:
             self._log.add_refusal(profile.contract, request.command, cwd, error)
             raise

@@ -64,6 +64,8 @@ async def run_try(
     backend = engine.backend_for(profile)
     if not isinstance(backend, ContainedBackend):
         raise _failed(engine, planned, profile, "it needs nacre's warden on this machine")
+    if planned.command.sandbox is not None and planned.command.sandbox.message:
+        raise _failed(engine, planned, profile, "commands run in a sandbox (sandbox.mode), where nothing is mounted")
     root = os.path.realpath(await project_of(directory_of(planned, None)))
     entry = await _mounted(engine, planned, profile, root)
     command = replace(planned.command, entry=_words(entry, planned.command.cwd))

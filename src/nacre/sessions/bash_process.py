@@ -29,6 +29,10 @@ from nacre.warden import children, marks, protocol
 from nacre.warden.launch import Notes, notes_of
 from nacre.warden_client.pool import warden
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nacre.warden.messages import Placed
+
 # More than the run-time guard notes about one script.
 MOST_NOTE_BYTES = 65536
 
@@ -45,12 +49,20 @@ class Leftovers:
         self._expected = b""
         """The runner's children when nothing is left, as the kernel prints them."""
         self._sees = False
-        self._fd = -1
+        self._fd = self._orphans = -1
+        self._cell: tuple[int, ...] = ()
+        self._alone = b""
+        """The children of the sandbox's first process when nothing is left."""
 
-    def watch(self, shell: int, runner: int) -> None:
-        """Watch the processes below this runner, one of which is the shell."""
-        self._shell, self._runner = shell, runner
+    def watch(self, shell: int, runner: int, cell: tuple[int, ...] = ()) -> None:
+        """Watch the processes below this runner, one of which is the shell, and those of its sandbox are not."""
+        self._shell, self._runner, self._cell = shell, runner, cell
         self._expected = f"{shell} ".encode("ascii")
+        if cell:
+            outer, first, holder = cell
+            self._expected, self._alone = f"{outer} {shell} ".encode("ascii"), f"{holder} ".encode("ascii")
+            with contextlib.suppress(OSError):
+                self._orphans = os.open(f"/proc/{first}/task/{first}/children", os.O_RDONLY | os.O_CLOEXEC)
         # A /proc that hides other users' processes hides runners too: then nothing can be ruled out.
         self._sees = shell in children.descendants(runner)
         # Some kernels do not have this file.
@@ -61,16 +73,17 @@ class Leftovers:
         """True if only the shell and jobs are left; `last` is the shell's `$!`."""
         changed = last not in (self._last, SAME)
         direct = os.pread(self._fd, 4096, 0) if self._fd >= 0 else b""
-        if not changed and direct and direct == self._expected:
+        orphans = os.pread(self._orphans, 4096, 0) if self._orphans >= 0 else b""
+        if not changed and direct and direct == self._expected and orphans == self._alone:
             return True
         alone = self._sees and all(
-            pid == self._shell or children.is_zombie(pid) or self._is_job(pid)
+            pid == self._shell or pid in self._cell or children.is_zombie(pid) or self._is_job(pid)
             for pid in children.descendants(self._runner)
         )
         if alone and changed:
             self._last = last
         if alone and self.job_marks:
-            self._expected = direct
+            self._expected, self._alone = direct, orphans
         return alone
 
     def _is_job(self, pid: int) -> bool:
@@ -82,9 +95,10 @@ class Leftovers:
 
     def close(self, *, forget: bool = False) -> None:
         """Close the descriptor, or only forget its number."""
-        fd, self._fd = self._fd, -1
-        if fd >= 0 and not forget:
-            os.close(fd)
+        fds, self._fd, self._orphans = (self._fd, self._orphans), -1, -1
+        for fd in fds:
+            if fd >= 0 and not forget:
+                os.close(fd)
 
 
 class BashProcess:
@@ -98,6 +112,8 @@ class BashProcess:
         self.turns = 0
         self.switched = False
         """True if its scripts write to the pipe of a `switch`."""
+        self.placed: Placed | None = None
+        """Its pids, if it is in a sandbox and does not know them."""
         self.damaged = False
         """True if a syntax error may have damaged its memory."""
         self._file_bytes = 0
@@ -235,7 +251,10 @@ async def start_bash(command: Command, restoring: tuple[str, ...], deadline: flo
         async with asyncio.timeout_at(deadline):
             hello = await _first_report(bash, command)
         bash.pid, runner = map(int, hello.last.split())
-        bash.leftovers.watch(bash.pid, runner)
+        cell: tuple[int, ...] = ()
+        if bash.placed is not None:
+            bash.pid, runner, cell = bash.placed["pid"], bash.placed["runner"], tuple(bash.placed["cell"])
+        bash.leftovers.watch(bash.pid, runner, cell)
     except BaseException:
         bash.close()
         warden.wake()
@@ -250,19 +269,21 @@ async def _first_report(bash: BashProcess, command: Command) -> TurnReport:
     runner, frames = bash.link.sock, protocol.FrameReader()
     loop.add_reader(runner.fileno(), said.set)
     loop.add_reader(bash.sock.fileno(), said.set)
+    report: TurnReport | None = None
     try:
         while True:
             try:
-                report = bash.report()
+                report = report or bash.report()
             except EOFError:
                 # Its runner says why in a moment.
                 stop_listening(loop, bash.sock)
-                report = None
-            if report is not None:
+            if report is not None and (bash.placed is not None or not (command.sandbox and command.sandbox.message)):
                 warden.reap_intermediate()
                 return report
-            if (error := _runner_error(runner, frames, command)) is not None:
+            if (error := _runner_error(bash, frames, command)) is not None:
                 raise error
+            if report is not None and bash.placed is not None:
+                continue
             said.clear()
             await said.wait()
     finally:
@@ -270,10 +291,10 @@ async def _first_report(bash: BashProcess, command: Command) -> TurnReport:
         stop_listening(loop, bash.sock)
 
 
-def _runner_error(sock: socket.socket, frames: protocol.FrameReader, command: Command) -> NacreError | None:
+def _runner_error(bash: BashProcess, frames: protocol.FrameReader, command: Command) -> NacreError | None:
     """Why the runner has no shell for us, if it has said so or is gone."""
     try:
-        data = sock.recv(protocol.RECEIVE_BYTES)
+        data = bash.link.sock.recv(protocol.RECEIVE_BYTES)
     except BlockingIOError:
         return None
     except OSError:
@@ -283,6 +304,8 @@ def _runner_error(sock: socket.socket, frames: protocol.FrameReader, command: Co
     if not data:
         return BackendUnavailableError("the warden could not start")
     for message in frames.events(data):
+        if message["event"] == "placed":
+            bash.placed = message
         if message["event"] == "failed":
             return start_error(message["step"], message["errno"], message["reason"], command)
         if message["event"] in ("exited", "bye"):

@@ -6,6 +6,7 @@ import contextlib
 import os
 import tempfile
 
+from nacre.command import SandboxSpec
 from nacre.sessions.bash_process import BashProcess
 from nacre.sessions.framing import TurnReport
 from nacre.sessions.shell_loop import NO_PIPE
@@ -17,15 +18,17 @@ _MEMORY = "/dev/shm"
 class PipeSwitch:
     """A FIFO in a private directory, which exists until the shell has opened it."""
 
-    def __init__(self) -> None:
+    def __init__(self, sandbox: SandboxSpec | None = None) -> None:
         """Raises OSError if no FIFO can be made."""
-        self._directory = tempfile.mkdtemp(
-            prefix="nacre-", dir=_MEMORY if os.access(_MEMORY, os.W_OK | os.X_OK) else None
-        )
-        self.path = os.path.join(self._directory, "output")
+        private = None if sandbox is None else sandbox.message.get("temporary")
+        where = private or (_MEMORY if os.access(_MEMORY, os.W_OK | os.X_OK) else None)
+        self._directory = tempfile.mkdtemp(prefix="nacre-", dir=where)
+        self._fifo = os.path.join(self._directory, "output")
+        self.path = self._fifo if private is None else f"/tmp{self._fifo.removeprefix(private)}"
+        """The FIFO as the shell sees it."""
         try:
-            os.mkfifo(self.path, 0o600)
-            self._reader = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            os.mkfifo(self._fifo, 0o600)
+            self._reader = os.open(self._fifo, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError:
             self._remove_name()
             raise
@@ -46,6 +49,6 @@ class PipeSwitch:
 
     def _remove_name(self) -> None:
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(self.path)
+            os.unlink(self._fifo)
         with contextlib.suppress(FileNotFoundError):
             os.rmdir(self._directory)

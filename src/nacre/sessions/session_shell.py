@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Mapping
 from dataclasses import replace
 
-from nacre.command import Command
+from nacre.command import Command, SandboxSpec
 from nacre.errors import StartError, WorkingDirectoryError
 from nacre.sessions.bash_process import BashProcess, start_bash
 from nacre.sessions.framing import TurnReport
@@ -70,6 +70,7 @@ class SessionShell:
         self._with_rc = with_rc
         self.late_rc: RcReading | None = None
         """The reading of the user's rc, if the shell began without it."""
+        self._sandbox: SandboxSpec | None = None
         self._dumping = False
 
     async def ready(self, command: Command, deadline: float | None) -> BashProcess:
@@ -82,7 +83,12 @@ class SessionShell:
             await self._finish_dump(self.bash, deadline)
         bash = self.bash
         if bash is not None:
-            if not _is_worn_out(bash) and bash.is_alive() and command.env == self.env:
+            if (
+                not _is_worn_out(bash)
+                and bash.is_alive()
+                and command.env == self.env
+                and command.sandbox == self._sandbox
+            ):
                 return bash
             self._discard(bash)
         return await self._start(command, deadline)
@@ -125,7 +131,7 @@ class SessionShell:
         state = self.state
         if self.env is not None and self.env != command.env:
             self._begin_anew(NEW_ENVIRONMENT)
-        self.env = command.env
+        self.env, self._sandbox = command.env, command.sandbox
         if state.checkpoint is None and self._with_rc:
             await self._read_rc(command)
         restoring = state.restoring(command.env)

@@ -203,7 +203,7 @@ class Turn(PipesOnly):
         """What the shell has left has this mark; what it starts from now on has another."""
         if mark is not None:
             try:
-                switch = self._switch = PipeSwitch()
+                switch = self._switch = PipeSwitch(self._command.sandbox)
             except OSError:
                 mark = None
         if mark is None:

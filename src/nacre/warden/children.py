@@ -23,6 +23,14 @@ PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 # More than these files have; a larger buffer would be more pages of memory.
 _SMALL_BYTES = 8192
+# ioctl PIDFD_GET_INFO, since Linux 6.15: with this bit the status of a collected process is in the last field.
+_GET_INFO = 0xC040FF0B
+_INFO_EXIT = 1 << 3
+_INFO_BYTES, _EXIT_CODE_AT = 64, 60
+
+cell: tuple[int, ...] = ()
+"""The processes of the sandbox that this runner places its shells in (see cell.py): none of a command's own. The second
+is the parent of the orphans inside."""
 
 
 def has_own_proc() -> bool:
@@ -158,9 +166,16 @@ def direct_children() -> list[int]:
 def descendants(root: int) -> list[int]:
     """Every process below root, zombies too."""
     first = children_of(root)
-    if first is None:
-        return _scan_below(root)
-    return _walk(root, lambda pid: children_of(pid) or [])
+    found = _scan_below(root) if first is None else _walk(root, lambda pid: children_of(pid) or [])
+    return [pid for pid in found if pid not in cell] if cell else found
+
+
+def heads() -> list[int]:
+    """The children of this process, and the orphans in its sandbox."""
+    found = children_of(os.getpid()) or []
+    for pid in cell[1:2]:
+        found += children_of(pid) or []
+    return [pid for pid in found if pid not in cell]
 
 
 def session_and_below(leader: int) -> list[int]:
@@ -198,7 +213,7 @@ def signal_process(pid: int, number: int, *, parents: set[int]) -> None:
         return
     try:
         fields = stat_fields(pid)
-        if len(fields) > 1 and int(fields[1]) in parents:
+        if len(fields) > 1 and (int(fields[1]) in parents or int(fields[1]) in cell):
             signal.pidfd_send_signal(handle, number)
     except (ProcessLookupError, PermissionError):
         pass  # gone meanwhile, or it changed its user: the caller looks again and reports what is left
@@ -224,5 +239,26 @@ def reap() -> tuple[dict[int, int], bool]:
         except ChildProcessError:
             return ended, False
         if pid == 0:
-            return ended, True
+            return ended, not cell or any(not is_zombie(pid) for pid in descendants(os.getpid()))
         ended[pid] = status
+
+
+def collected_status(handle: int) -> int | None:
+    """The raw status of a process that its parent has collected; None before that, and where the kernel cannot tell.
+
+    Args:
+        handle: its pidfd.
+    """
+    # Loaded for the few commands that leave something running.
+    import fcntl
+    import struct
+
+    info = bytearray(_INFO_BYTES)
+    struct.pack_into("=Q", info, 0, _INFO_EXIT)
+    try:
+        fcntl.ioctl(handle, _GET_INFO, info)
+    except OSError:
+        return None
+    if not int(struct.unpack_from("=Q", info)[0]) & _INFO_EXIT:
+        return None
+    return int(struct.unpack_from("=i", info, _EXIT_CODE_AT)[0])

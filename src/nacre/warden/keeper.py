@@ -8,7 +8,6 @@ children itself.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import select
 import signal
@@ -34,10 +33,6 @@ STATUS_ROUND_SECONDS = 0.005
 LAST_SECONDS = 2.0
 # What the runner says: a process that it has collected, and its raw status.
 STATUS = struct.Struct("=ii")
-# ioctl PIDFD_GET_INFO, since Linux 6.15: with this bit the status of a collected process is in the last field.
-_GET_INFO = 0xC040FF0B
-_INFO_EXIT = 1 << 3
-_INFO_BYTES, _EXIT_CODE_AT = 64, 60
 
 
 class MarkedTree:
@@ -107,7 +102,11 @@ class MarkedTree:
             return None
         # Asked again now that the number cannot become another's: the first mark is that of every process there is.
         parent = _parent_of(pid)
-        if _has_ended(handle) or marks.mark_of(pid) != self._mark or parent not in (self.runner, self._shell, *below):
+        if (
+            _has_ended(handle)
+            or marks.mark_of(pid) != self._mark
+            or parent not in (self.runner, self._shell, *below, *children.cell)
+        ):
             os.close(handle)
             return None
         return handle
@@ -220,7 +219,7 @@ class Keeper:
         """Whether the leader's status is still to come: it is there when the parent has collected the leader."""
         if self._status is not None or self._ladder.why is not None:
             return False
-        self._status = _collected_status(self._leader_handle)
+        self._status = children.collected_status(self._leader_handle)
         now = time.monotonic()
         if self._status_by is None:
             self._status_by = now + STATUS_SECONDS
@@ -256,16 +255,3 @@ def _has_ended(handle: int) -> bool:
     poll = select.poll()
     poll.register(handle, select.POLLIN)
     return bool(poll.poll(0))
-
-
-def _collected_status(handle: int) -> int | None:
-    """The raw status of a process that its parent has collected; None before that, and where the kernel cannot tell."""
-    info = bytearray(_INFO_BYTES)
-    struct.pack_into("=Q", info, 0, _INFO_EXIT)
-    try:
-        fcntl.ioctl(handle, _GET_INFO, info)
-    except OSError:
-        return None
-    if not int(struct.unpack_from("=Q", info)[0]) & _INFO_EXIT:
-        return None
-    return int(struct.unpack_from("=i", info, _EXIT_CODE_AT)[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from nacre.warden import protocol
+from nacre.warden import children, protocol
 from nacre.warden.intake import discard
 from nacre.warden.kept_job import KeptJob
 from nacre.warden.protocol import DRAIN_SECONDS, READ_BYTES, SILENCE_SECONDS
@@ -12,7 +12,7 @@ from nacre.warden.protocol import DRAIN_SECONDS, READ_BYTES, SILENCE_SECONDS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nacre.warden.intake import Sink
-    from nacre.warden.messages import Keep
+    from nacre.warden.messages import Keep, StartJob
     from nacre.warden.supervisor import Supervisor
 
 
@@ -44,6 +44,18 @@ def keep(supervisor: Supervisor, request: Keep, fds: list[int]) -> None:
     if supervisor.job is not None and "terminal" in supervisor.start.request and fds:
         _serve_terminal(supervisor, supervisor.job, fds[0], records="records" in (request["job"] or ()))
     supervisor.channel.send(protocol.kept(supervisor.tree.leader))
+
+
+def keep_from_start(supervisor: Supervisor, request: StartJob, readers: list[int]) -> None:
+    """Make a job of a command that was just started: its output goes to the job's file from its first byte on."""
+    supervisor.set_limits(request["timeout"], request["grace"], elapsed=0.0)
+    supervisor.announce_at = None
+    supervisor.attended = "attended" in request
+    keep(
+        supervisor,
+        protocol.keep(fds=0, aside=0, grace=request["grace"], job=request["job"], adopt=None, apart=False),
+        readers,
+    )
 
 
 def _serve_terminal(supervisor: Supervisor, job: KeptJob, master: int, *, records: bool) -> None:
@@ -92,6 +104,11 @@ def _adopt(supervisor: Supervisor, survivor: int) -> None:
     supervisor.tree.leader = survivor
     supervisor.adopted = True
     supervisor.status = supervisor.named.get(survivor)
+    if children.cell and supervisor.status is None:
+        try:
+            supervisor.leader_handle = os.pidfd_open(survivor)
+        except OSError:
+            pass  # it has ended, and its status is known to the sandbox alone
     supervisor.deadline = None
     supervisor.reported = False
 

@@ -40,8 +40,35 @@ class Envelope(TypedDict, total=False):
     """Missing where the receiver has this environment already."""
 
 
+class Sandbox(TypedDict):
+    """What a shell is confined to."""
+
+    words: NotRequired[list[str]]
+    """Bubblewrap and its options; the shell is placed in what it makes."""
+    filter: str
+    """The filter of system calls, as Latin-1; empty for none."""
+    landlock: NotRequired[Landlock]
+    temporary: NotRequired[str]
+    """The directory that is /tmp inside, locked while it is used."""
+    placeholders: NotRequired[list[str]]
+    """Directories that are there while the sandbox is, and the file that lists those of all its kind."""
+    register: NotRequired[str]
+
+
+class Landlock(TypedDict):
+    """What Landlock leaves to a shell."""
+
+    confines: bool
+    """Whether files are confined at all."""
+    writable: list[str]
+    network: bool
+    """Whether TCP is left to it."""
+
+
 class Shell(Envelope):
     """What every start of a shell needs."""
+
+    sandbox: NotRequired[Sandbox]
 
     shell: str
     cwd: str
@@ -238,6 +265,15 @@ class SpareEvent(TypedDict):
     notes: int
 
 
+class Placed(TypedDict):
+    """A session's shell runs in a sandbox, where it does not know its pids."""
+
+    event: Literal["placed"]
+    pid: int
+    runner: int
+    cell: list[int]
+
+
 class Looked(TypedDict):
     event: Literal["looked"]
     found: str | int | None
@@ -250,6 +286,17 @@ class Bye(TypedDict):
 
 
 Event = (
-    ExitedEvent | Started | KeptEvent | Survivors | Parted | SpentEvent | Cleared | Failed | SpareEvent | Looked | Bye
+    ExitedEvent
+    | Started
+    | KeptEvent
+    | Survivors
+    | Parted
+    | SpentEvent
+    | Cleared
+    | Failed
+    | SpareEvent
+    | Placed
+    | Looked
+    | Bye
 )
 Message = Mapping[str, object]

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         Message,
         Move,
         Parted,
+        Placed,
         Plain,
         Request,
         Signal,
@@ -70,6 +71,8 @@ MAX_FRAME_BYTES = 64 * 1024 * 1024
 MOST_UNSENT_BYTES = 1024 * 1024
 # The most that is read of a file on a file system that may not answer; settings files are smaller.
 MOST_FILE_BYTES = 1024 * 1024
+# The mode of a directory that only holds a protected name in a sandbox, and stands for nothing.
+PLACEHOLDER_MODE = 0o1555
 # Descriptors of one frame: two streams, each with both ends, are the most.
 MAX_FDS = 16
 # Descriptors for the shell start here: scripts use 3-9, bash 10 and up, process substitution 63 and down.
@@ -246,6 +249,10 @@ def spare(*, pid: int, at: int, notes: int) -> SpareEvent:
     return {"event": "spare", "pid": pid, "at": at, "notes": notes}
 
 
+def placed(*, pid: int, runner: int, cell: tuple[int, ...]) -> Placed:
+    return {"event": "placed", "pid": pid, "runner": runner, "cell": list(cell)}
+
+
 def looked(found: str | int | None, *, error: str | None = None) -> Looked:
     answer: Looked = {"event": "looked", "found": found}
     if error is not None:
@@ -287,6 +294,11 @@ def plain_end(pid: int, code: int) -> bytes:
 def starts_job(body: bytes) -> bool:
     """Whether a frame asks for the start of a job, told without decoding it."""
     return body.startswith(b'{"op":"job",')
+
+
+def has_sandbox(body: bytes) -> bool:
+    """Whether a frame may ask for a sandbox, told without decoding it; a script may have the same text."""
+    return b'"sandbox":{' in body
 
 
 def begins(body: bytes) -> bool:

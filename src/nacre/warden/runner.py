@@ -21,6 +21,7 @@ from nacre.warden.supervisor import Supervisor
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nacre.warden.messages import Request, StartJob
+    from nacre.warden.placing import Cells
     from nacre.warden.start import Startable
 
 
@@ -41,6 +42,8 @@ class Runner:
         self._last: Supervisor | None = None
         """The command before, which may be made a job although it has ended."""
         self._bodies: list[bytes] = []
+        self._cells: Cells | None = None
+        """Its sandbox, since the first command that has one."""
 
     def read_later(self, body: bytes, fds: list[int]) -> None:
         """Take a request that the runner reads: a job is read by the child that becomes its shell, a look may hang."""
@@ -73,6 +76,8 @@ class Runner:
         usable = self._start is None or self._run(self._start)
         while usable:
             usable = self._serve_one(self._bodies.pop(0)) if self._bodies else self._wait()
+        if self._cells is not None:
+            self._cells.close(last=True)
 
     def _wait(self) -> bool:
         """Wait for the next request; False when there will be none."""
@@ -117,6 +122,9 @@ class Runner:
 
     def _start_job(self, body: bytes) -> bool:
         """Start a job and stay small while it only writes; then go on as its supervisor."""
+        if protocol.has_sandbox(body):
+            return self._start_placed_job(body)
+        self._leave_cells()
         watch = stop_request.current = JobWatch(self.channel)
         runs = watch.start(self._env, body, self.channel.take_fds())
         if runs:
@@ -132,11 +140,44 @@ class Runner:
         supervisor.take_over(request, watch)
         return self._supervise(supervisor)
 
+    def _start_placed_job(self, body: bytes) -> bool:
+        """Start a job in a sandbox; it is supervised from its start."""
+        request: StartJob = protocol.request_in(body)  # type: ignore[assignment]
+        self._env = received_environment(request, self._env)
+        fds = self.channel.take_fds()
+        writers, readers = fds[: len(fds) // 2], fds[len(fds) // 2 :]
+        self._memory = MemoryWatch()
+        start = stop_request.current = Start(self.channel, request, writers, self._env)
+        if not start.prepare() or not start.spawn(self._cells_for(request)):
+            stop_request.current = None
+            for fd in readers:
+                os.close(fd)
+            return True
+        supervisor = stop_request.current = Supervisor(self.channel, self.wakeup, self._memory, start)
+        keeping.keep_from_start(supervisor, request, readers)
+        return self._supervise(supervisor)
+
+    def _cells_for(self, request: Startable) -> Cells | None:
+        """The sandbox for a command that has one."""
+        if "sandbox" not in request:
+            self._leave_cells()
+            return None
+        if self._cells is None:
+            # Loaded by the runners that have a sandbox.
+            from nacre.warden.placing import Cells
+
+            self._cells = Cells()
+        return self._cells
+
+    def _leave_cells(self) -> None:
+        if self._cells is not None:
+            self._cells.close()
+
     def _run(self, start: Start) -> bool:
         usable = True
         stop_request.current = start
         assert self._memory is not None
-        if start.spawn():
+        if start.spawn(self._cells_for(start.request)):
             usable = self._supervise(Supervisor(self.channel, self.wakeup, self._memory, start))
         stop_request.current = None
         os.chdir("/")

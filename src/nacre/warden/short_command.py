@@ -88,10 +88,13 @@ def _tell_plain_end(supervisor: Supervisor) -> bool:
         return False
     leader = supervisor.tree.leader
     _, status = os.waitpid(leader, 0)
-    try:
-        os.waitpid(-1, os.WNOHANG)
-    except ChildProcessError:
-        supervisor.left = False
+    if children.cell:
+        _, supervisor.left = children.reap()
+    else:
+        try:
+            os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            supervisor.left = False
     code = os.waitstatus_to_exitcode(status)
     if supervisor.left or not 0 <= code < SIGNAL_BASE:
         supervisor.leader_ended(status)

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 ROOM = "__nacre_room"
 # More than nearly any script; a longer one starts its own shell.
 ROOM_BYTES = 16 * 1024
-# What its caller is handed: memory, state, the runner's children, the process, its notes.
-HANDLES = 5
+# What its caller is handed: memory, state, the runner's children, the process; then its notes, and what is in its
+# sandbox, where it has one.
+OPENED, HANDLES = 4, 5
 # The field of /proc/PID/stat, counted from the state, that tells where the arguments begin.
 _ARG_START = 45
 
@@ -67,11 +68,12 @@ def _loader(text_fd: int, notes_fd: int, last: str) -> str:
     )
 
 
-def open_handles(pid: int, notes_fd: int | None) -> tuple[list[int], int]:
+def open_handles(pid: int, notes_fd: int | None, orphans: int | None = None) -> tuple[list[int], int]:
     """What its caller needs to use a shell that was just started, and to see its end without asking the runner.
 
     The descriptors of its memory, its state, the runner's children, the process itself and its notes; then where in
-    the memory the arguments begin. All but the last are the receiver's to close.
+    the memory the arguments begin. The first four are the receiver's to close. With `orphans`, the descriptor that
+    shows what else is in its sandbox, that is the last one.
     """
     assert notes_fd is not None
     me = os.getpid()
@@ -88,4 +90,4 @@ def open_handles(pid: int, notes_fd: int | None) -> tuple[list[int], int]:
         for fd in fds:
             os.close(fd)
         raise
-    return [*fds, notes_fd], int(fields[_ARG_START])
+    return [*fds, notes_fd, *([] if orphans is None else [orphans])], int(fields[_ARG_START])

@@ -7,11 +7,11 @@ the directory, which may not even answer, is entered by the runner.
 from __future__ import annotations
 
 import errno
-import functools
 import os
 import signal
 
 from nacre.warden import children, launch, protocol, spare_shell
+from nacre.warden.start_actions import apply_actions, ignored_signals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from nacre.warden.channel import Channel
     from nacre.warden.messages import Limits, StartJob, StartRun, WaitSession, WaitSpare
+    from nacre.warden.placing import Cells
 
     Startable = StartRun | StartJob | WaitSpare | WaitSession
 
@@ -115,24 +116,32 @@ class Start:
         """Of a shell that waits: its end of the socket, the file that its script comes in; of a session's one more."""
         return self._fds[self.request["outputs"] + ("side" in self.request) :]
 
-    def spawn(self) -> bool:
-        """Start what was prepared; on failure say at which step and why, and give everything back."""
+    def spawn(self, cells: Cells | None = None) -> bool:
+        """Start what was prepared; on failure say at which step and why, and give everything back.
+
+        Args:
+            cells: the sandbox of this runner, if the request names one.
+        """
         prepared = self._launch
         assert prepared is not None
         step = "cwd"
         try:
-            os.chdir(self.request["cwd"])
+            if cells is None:
+                os.chdir(self.request["cwd"])
             if self._channel.gone():
                 # A hung file system can hold us until the caller has been told that nothing was started.
                 raise ConnectionAbortedError
             step = "shell"
             forks = self._is_session or "budget" in self.request
-            self.leader = self._fork_shell(prepared) if forks else self._spawn_shell(prepared)
+            if cells is not None:
+                self.leader = self._place_shell(prepared, cells)
+            else:
+                self.leader = self._fork_shell(prepared) if forks else self._spawn_shell(prepared)
             if self.is_spare:
                 step = "spare"
-                self._offer(prepared)
+                self._offer(prepared, None if cells is None else cells.orphans)
         except (OSError, ValueError) as error:
-            self._failed(step, error)
+            self._failed(getattr(error, "step", step), error)
             return False
         if self._is_session:
             _, self._scripts, self._socket = self._ends()
@@ -180,10 +189,27 @@ class Start:
                 os.close(writer)
         return leader
 
-    def _offer(self, prepared: launch.Launch) -> None:
+    def _place_shell(self, prepared: launch.Launch, cells: Cells) -> int:
+        # Loaded by the runners that have a sandbox.
+        from nacre.warden.placing import place
+
+        terminal = os.ttyname(self._fds[0]) if "terminal" in self.request else None
+        cell = cells.cell_for(self.request["sandbox"], terminal)
+        # The child that enters the sandbox ends at once; a runner that watches a spare must not wake for that.
+        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGCHLD,))
+        try:
+            leader = place(prepared, self._actions, self._env, self.request, cell)
+        finally:
+            signal.sigtimedwait((signal.SIGCHLD,), 0)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGCHLD,))
+        if self._is_session:
+            self._channel.send(protocol.placed(pid=leader, runner=os.getpid(), cell=children.cell))
+        return leader
+
+    def _offer(self, prepared: launch.Launch, orphans: int | None = None) -> None:
         """Hand the caller the ways to a spare; one that cannot be reached is of no use."""
         try:
-            handles, at = spare_shell.open_handles(self.leader, prepared.notes_fd)
+            handles, at = spare_shell.open_handles(self.leader, prepared.notes_fd, orphans)
         except OSError:
             os.kill(self.leader, signal.SIGKILL)
             os.waitpid(self.leader, 0)
@@ -191,7 +217,7 @@ class Start:
         try:
             self._channel.send(protocol.spare(pid=self.leader, at=at, notes=prepared.inherited[0]), handles)
         finally:
-            for fd in handles[:-1]:
+            for fd in handles[: spare_shell.OPENED]:
                 os.close(fd)
 
     def _failed(self, step: str, error: OSError | ValueError) -> None:
@@ -241,18 +267,5 @@ def become_shell(prepared: launch.Launch, actions: list[launch.FileAction], env:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     for number in ignored_signals():
         signal.signal(number, signal.SIG_DFL)
-    for action in actions:
-        if len(action) == 5:
-            _, fd, path, flags, mode = action
-            os.dup2(os.open(path, flags, mode), fd)
-        elif action[1] == action[2]:
-            os.set_inheritable(action[1], True)  # noqa: FBT003 - positional in the library
-        else:
-            os.dup2(action[1], action[2])
+    apply_actions(actions)
     os.execve(prepared.path, prepared.argv, env)
-
-
-@functools.cache
-def ignored_signals() -> tuple[int, ...]:
-    """What this process ignores (Python itself ignores SIGPIPE) and its child must not; it never changes."""
-    return tuple(number for number in signal.valid_signals() if signal.getsignal(number) == signal.SIG_IGN)

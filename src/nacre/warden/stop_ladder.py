@@ -94,10 +94,13 @@ class CommandTree:
         At each round, because a shell's child that has not reset its parent's traps yet does not hear it. What a living
         parent starts now is its way of ending (a trap that cleans up), and is left to it.
         """
-        late = [pid for pid in children.children_of(os.getpid()) or [] if pid not in self._asked]
+        late = [pid for pid in children.heads() if pid not in self._asked]
         self._ask(late if not self.given else set(late).intersection(self.own()))
 
     def kill(self) -> None:
+        if children.cell and not self.given:
+            # Everything else in a pid namespace ends with its first process.
+            children.signal_process(children.cell[1], signal.SIGKILL, parents={os.getpid()})
         own = self.own()
         for pid in own:
             children.signal_process(pid, signal.SIGKILL, parents={os.getpid(), *own})

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 # A command that lives this long is announced, so that its caller knows the pid if the runner should die.
 ANNOUNCE_SECONDS = 0.05
+# The ends of orphans in a sandbox are collected by its first process; so often they are looked for.
+ORPHANS_SECONDS = 0.1
 _CHILD_ENDED = (signal.SIGCHLD,)
 # Limits after which a command gets no grace.
 _HURRIED = ("memory", "processes")
@@ -86,6 +88,8 @@ class Supervisor:
         self.announce_at: float | None = None
         self.unused_until: float | None = None
         """When a spare without a script is given up; its caller stops using it well before."""
+        self.leader_handle = -1
+        """The pidfd of an adopted leader whose status another process collects."""
         self._survivors_output: JobOutput | None = None
         """The file of a finished job, for what its survivors write."""
         self._stop_requested: str | None = None
@@ -152,6 +156,9 @@ class Supervisor:
         drain_wakeups(self.wakeup)
         self.start.close()
         self.keepers.close()
+        if self.leader_handle >= 0:
+            os.close(self.leader_handle)
+            self.leader_handle = -1
         if self._survivors_output is not None:
             self._survivors_output.flush()
             self._survivors_output.close()
@@ -187,6 +194,8 @@ class Supervisor:
             timers.append(self.ladder.next_step())
         if keeping.is_draining(self):
             timers.append(keeping.drain_until(self))
+        if children.cell and self.stays and (self.adopted or self.status is not None):
+            timers.append(time.monotonic() + ORPHANS_SECONDS)
         return milliseconds_until(*timers)
 
     def collect(self) -> None:
@@ -196,6 +205,10 @@ class Supervisor:
             self.named[pid] = ended[pid]
         if self.status is None and self.tree.leader in ended:
             self.leader_ended(ended[self.tree.leader])
+        elif self.status is None and self.leader_handle >= 0:
+            status = children.collected_status(self.leader_handle)
+            if status is not None:
+                self.leader_ended(status)
         self.left = self.stays
         if self.tree.given:
             self.keepers.tell(ended)

@@ -24,7 +24,7 @@ from nacre.warden.privacy import become_unreadable
 from nacre.warden.record import STOP_SIGNAL
 from nacre.warden.rehearsal import rehearse
 from nacre.warden.runner import Runner
-from nacre.warden.start import ignored_signals
+from nacre.warden.start_actions import ignored_signals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

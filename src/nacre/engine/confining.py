@@ -1,0 +1,84 @@
+"""Puts planned commands into the sandbox that the settings ask for, and explains their failures there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+
+from nacre.command import SandboxSpec
+from nacre.config import working_directory
+from nacre.errors import StartError
+from nacre.planning.plan import Plan
+from nacre.request import Ground
+from nacre.result import ShellResult
+from nacre.sandbox.confiner import Confiner
+from nacre.sandbox.explanation import explain
+from nacre.settings import SandboxSettings
+
+# The session of commands that have none.
+STATELESS = "run"
+# How much of an output is searched for the sandbox's doing: the last error is what failed the command.
+_SEARCHED_CHARACTERS = 8192
+ELSEWHERE = "commands run where the program says, and nacre confines none there"
+
+
+class Confining:
+    """The sandboxes of one engine."""
+
+    def __init__(
+        self, settings: SandboxSettings, state_dir: str, environ: Mapping[str, str] | None, *, elsewhere: bool
+    ) -> None:
+        """With `elsewhere`, commands run in a place of the program's own."""
+        self.confiner = Confiner(settings, state_dir, dict(os.environ) if environ is None else environ)
+        self._elsewhere = elsewhere
+        self._required = settings.mode == "required"
+        self._told: set[str] = set()
+
+    def confined(self, planned: Plan) -> Plan:
+        """The plan of a command in its sandbox.
+
+        Raises:
+            StartError: the sandbox must be had and cannot.
+        """
+        if self._elsewhere:
+            if self._required:
+                raise StartError(f"nothing was run: a sandbox is required and cannot be had: {ELSEWHERE}")
+            return planned
+        ground = planned.request.ground or Ground(working_directory(), STATELESS)
+        spec = self.confiner.spec(ground.directory, ground.session)
+        command = replace(planned.command, sandbox=spec, env=_with_temporary(planned.command.env, spec))
+        shared = _with_temporary(planned.shared_env, spec)
+        return replace(planned, command=command, shared_env=shared)
+
+    def explained(self, planned: Plan, result: ShellResult) -> ShellResult:
+        """The result with its sandbox and what that may have to do with a failure; once in a session a line on it."""
+        spec = planned.command.sandbox
+        if spec is None:
+            return result
+        notices = result.notices
+        session = STATELESS if planned.request.ground is None else planned.request.ground.session
+        if session not in self._told:
+            self._told.add(session)
+            notices = (*notices, self.confiner.line(spec))
+        if not result.ok and spec.message:
+            tails = (one.text[-_SEARCHED_CHARACTERS:] for one in (result.output, result.stderr) if one is not None)
+            reason = explain("\n".join(tails), spec.facts)
+            notices = notices if reason is None else (*notices, reason)
+        return replace(result, sandbox=spec.facts, notices=notices)
+
+    def forget(self, session: str) -> None:
+        """Give back what a session held."""
+        self._told.discard(session)
+        self.confiner.forget(session)
+
+    def close(self) -> None:
+        self._told.clear()
+        self.confiner.close()
+
+
+def _with_temporary(env: Mapping[str, str], spec: SandboxSpec) -> Mapping[str, str]:
+    """The environment whose temporary files go where they can be written."""
+    if "temporary" not in spec.message or env.get("TMPDIR", "/tmp") == "/tmp":
+        return env
+    return {**env, "TMPDIR": "/tmp"}

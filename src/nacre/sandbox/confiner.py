@@ -1,0 +1,177 @@
+"""From settings to what a command carries along: the back end is found, the place is looked at, the words are made."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from nacre.command import SandboxSpec
+from nacre.errors import StartError
+from nacre.sandbox.bubblewrap import words_of
+from nacre.sandbox.policy import NEEDS, SandboxPolicy, policy_of
+from nacre.sandbox.private_directory import PrivateDirectory, register_of
+from nacre.sandbox.probing import Found, probe
+from nacre.sandbox.surroundings import Surroundings, look_around, writable_roots
+from nacre.sandbox.syscall_filter import AF_INET, AF_INET6, AF_NETLINK, filter_program
+from nacre.settings import SandboxSettings
+from nacre.warden.placeholders import listed
+
+
+class Confiner:
+    """Makes the sandboxes of one engine."""
+
+    def __init__(self, settings: SandboxSettings, state_dir: str, environ: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._state_dir = state_dir
+        self._environ = environ
+        self._policy = policy_of(settings)
+        self._private: dict[str, PrivateDirectory] = {}
+        """The directory that is /tmp in a session's sandbox."""
+        self._known: dict[tuple[object, ...], SandboxSpec] = {}
+
+    @property
+    def found(self) -> Found:
+        return probe(self._environ.get("PATH", os.defpath))
+
+    def spec(self, workspace: str, session: str) -> SandboxSpec:
+        """The sandbox for a command of a session.
+
+        Args:
+            workspace: the directory that the caller works in, which no command can change.
+
+        Raises:
+            StartError: there must be one, and it cannot be had.
+        """
+        key = (workspace, session, _stamp(workspace), _stamp(os.path.join(workspace, ".git")))
+        known = self._known.get(key)
+        if known is None:
+            known = self._make(workspace, session)
+            if len(self._known) >= 64:
+                self._known.clear()
+            self._known[key] = known
+        return known
+
+    def _make(self, workspace: str, session: str) -> SandboxSpec:
+        found, policy = self.found, self._policy
+        if found.backend == "none":
+            missing = self._missing(found, policy, ())
+            return SandboxSpec({}, _facts(found, policy, (), missing))
+        try:
+            around = look_around(
+                policy,
+                workspace,
+                self._environ,
+                temporary=self._temporary(session) if policy.access != "full" else None,
+                state_dir=self._state_dir,
+                held=self._held(workspace),
+            )
+        except OSError as error:
+            raise _refused(f"{error.filename or '/tmp'}: {error.strerror}") from error
+        missing = self._missing(found, policy, around.problems)
+        message = _message(found, policy, around)
+        return SandboxSpec(message, _facts(found, policy, around.writable, missing))
+
+    def _held(self, workspace: str) -> list[str]:
+        """The placeholders that sandboxes of this workspace have made."""
+        policy, home = self._policy, self._environ.get("HOME")
+        if policy.access != "workspace-write":
+            return []
+        return listed(register_of(writable_roots(policy, workspace, home)))
+
+    def _missing(self, found: Found, policy: SandboxPolicy, problems: tuple[str, ...]) -> tuple[str, ...]:
+        """What the policy asks for and the back end does not enforce; refused where all of it must hold."""
+        missing = (*(NEEDS[need] for need in policy.needs if need not in found.enforces), *problems)
+        if missing and self._settings.mode == "required":
+            reasons = f" ({'; '.join(found.reasons)})" if found.reasons else ""
+            raise _refused(f"{_name(found)} does not enforce: {'; '.join(missing)}{reasons}")
+        return missing
+
+    def _temporary(self, session: str) -> str:
+        if session not in self._private:
+            self._private[session] = PrivateDirectory()
+        return self._private[session].path
+
+    def line(self, spec: SandboxSpec) -> str:
+        """One line about the sandbox for the reader of a session's first result."""
+        facts = spec.facts
+        if facts["backend"] == "none":
+            return f"sandbox: none, commands are not confined: {'; '.join(self.found.reasons)}"
+        written = (
+            f" ({', '.join(facts['writable'])} and a private /tmp)" if facts["access"] == "workspace-write" else ""
+        )
+        lacks = f"; it does not enforce: {'; '.join(facts['missing'])}" if facts["missing"] else ""
+        return f"sandbox: {_name(self.found)}, access {facts['access']}{written}, network {facts['network']}{lacks}"
+
+    def forget(self, session: str) -> None:
+        """Give back what a session held."""
+        private = self._private.pop(session, None)
+        if private is not None:
+            private.close()
+        self._known.clear()
+
+    def close(self) -> None:
+        for session in list(self._private):
+            self.forget(session)
+
+
+def _refused(reason: str) -> StartError:
+    return StartError(f"nothing was run: a sandbox is required and cannot be had: {reason}")
+
+
+def _name(found: Found) -> str:
+    return found.backend if found.version is None else f"{found.backend} {found.version}"
+
+
+def _stamp(path: str) -> object:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ino
+
+
+def _facts(
+    found: Found, policy: SandboxPolicy, writable: tuple[str, ...], missing: tuple[str, ...]
+) -> Mapping[str, Any]:
+    return {
+        "backend": found.backend,
+        "version": found.version,
+        "access": policy.access,
+        "network": policy.network_text,
+        "writable": list(writable),
+        "missing": list(missing),
+    }
+
+
+def _landlock_message(policy: SandboxPolicy, around: Surroundings, program: bytes) -> Mapping[str, Any]:
+    private = () if around.temporary is None else (around.temporary,)
+    rules = {
+        "confines": policy.access != "full",
+        "writable": [*around.writable, *private],
+        "network": policy.network == "on",
+    }
+    return {"landlock": rules, "filter": program.decode("latin-1")}
+
+
+def _message(found: Found, policy: SandboxPolicy, around: Surroundings) -> Mapping[str, Any]:
+    # Without a network namespace there is no loopback of the sandbox's own either.
+    inside = (AF_INET, AF_INET6, AF_NETLINK) if found.program is not None else (AF_NETLINK,)
+    families = None if policy.network == "on" else inside
+    program = (
+        b""
+        if found.machine is None
+        else filter_program(found.machine, families=families, unix_sockets=policy.unix_sockets)
+    )
+    if found.program is None:
+        return _landlock_message(policy, around, program)
+    message: dict[str, Any] = {
+        "words": words_of(found.program, policy, around, user_namespace=found.user_namespace),
+        "filter": program.decode("latin-1"),
+    }
+    if around.temporary is not None:
+        message["temporary"] = around.temporary
+    if around.placeholders:
+        message["placeholders"] = list(around.placeholders)
+        message["register"] = register_of(around.writable)
+    return message

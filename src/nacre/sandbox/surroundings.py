@@ -1,0 +1,234 @@
+"""What a sandbox finds on this machine: which of the names that its policy speaks of are there, and of what kind."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection, Mapping
+from typing import Literal, NamedTuple
+
+from nacre.sandbox.policy import SandboxPolicy
+
+Kind = Literal["file", "directory"]
+
+# Credentials in the home directory.
+HOME_SECRETS = (
+    ".ssh",
+    ".aws",
+    ".netrc",
+    ".config/gh",
+    ".config/gcloud",
+    ".config/hub",
+    ".docker",
+    ".kube",
+    ".azure",
+    ".gnupg",
+    ".git-credentials",
+    ".config/git/credentials",
+    ".npmrc",
+    ".pypirc",
+    ".password-store",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".gem/credentials",
+    ".config/op",
+    ".terraform.d/credentials.tfrc.json",
+    ".vault-token",
+    ".claude/.credentials.json",
+    ".codex/auth.json",
+)
+# Sockets of services that give root, where UNIX sockets are allowed.
+ROOT_SOCKETS = ("/run/docker.sock", "/run/containerd/containerd.sock", "/run/podman/podman.sock", "/run/crio/crio.sock")
+# Names that a workspace's own files of secrets have, and endings that say that there are none in one.
+_ENV_FILE, _HARMLESS = ".env", (".example", ".sample", ".template", ".dist")
+
+# What decides about later, unconfined runs: directly in a writable directory.
+PROTECTED = (
+    ".git/hooks",
+    ".git/config",
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".gemini",
+    ".vscode",
+    ".mcp.json",
+    ".envrc",
+    "nacre.toml",
+)
+# The same, if the writable directory is the home directory.
+PROTECTED_AT_HOME = (
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".inputrc",
+    ".gitconfig",
+    ".config/nacre",
+    ".config/git",
+    ".config/fish",
+    ".config/autostart",
+)
+
+
+class Surroundings(NamedTuple):
+    """The facts about the file system that a sandbox is made with."""
+
+    writable: tuple[str, ...]
+    """Directories that stay writable, outer ones first."""
+    pinned: tuple[str, ...]
+    """Directories in them that must keep their names, because what is protected lies below."""
+    protected: tuple[str, ...]
+    """What is read-only in them."""
+    placeholders: tuple[str, ...]
+    """What is protected and does not exist."""
+    hidden: tuple[tuple[str, Kind], ...]
+    temporary: str | None
+    """The directory that is /tmp inside; None for the real one."""
+    shown: tuple[str, ...] = ()
+    """Directories below /tmp that stay what they are, read-only."""
+    problems: tuple[str, ...] = ()
+    """What cannot be protected here, and why."""
+
+
+def look_around(
+    policy: SandboxPolicy,
+    workspace: str,
+    environ: Mapping[str, str],
+    *,
+    temporary: str | None,
+    state_dir: str,
+    held: Collection[str] = (),
+) -> Surroundings:
+    """Find what the policy names.
+
+    Args:
+        held: placeholders of other sandboxes, which stand for nothing.
+
+    Raises:
+        OSError: a directory that must be writable does not exist.
+    """
+    home = os.path.realpath(environ["HOME"]) if environ.get("HOME") else None
+    writable = writable_roots(policy, workspace, home)
+    pinned: list[str] = []
+    protected: list[str] = []
+    placeholders: list[str] = []
+    problems: list[str] = []
+    for root in writable:
+        for name in _protected_names(policy, at_home=root == home):
+            _protect(root, name, held, pinned, protected, placeholders, problems)
+    return Surroundings(
+        writable=writable,
+        pinned=tuple(dict.fromkeys(pinned)),
+        protected=tuple(dict.fromkeys(protected)),
+        placeholders=tuple(dict.fromkeys(placeholders)),
+        hidden=_hidden(policy, writable, home, state_dir),
+        temporary=temporary,
+        shown=() if temporary is None else _shown(workspace, home, state_dir),
+        problems=tuple(dict.fromkeys(problems)),
+    )
+
+
+def _shown(workspace: str, home: str | None, state_dir: str) -> tuple[str, ...]:
+    """What a private /tmp would hide: the workspace, the home directory, and kept output, if they are below it."""
+    kept = (os.path.join(state_dir, name) for name in ("artifacts", "jobs"))
+    named = [os.path.realpath(path) for path in (workspace, home, *kept) if path is not None]
+    return tuple(sorted((path for path in named if path.startswith("/tmp/") and os.path.isdir(path)), key=len))
+
+
+def expanded(path: str, home: str | None) -> str:
+    """A path of the settings: `~` is the home directory."""
+    if home is not None and (path == "~" or path.startswith("~/")):
+        path = home + path[1:]
+    return os.path.normpath(path)
+
+
+def writable_roots(policy: SandboxPolicy, workspace: str, home: str | None) -> tuple[str, ...]:
+    """The directories that stay writable, outer ones first; raises OSError for one that does not exist."""
+    if policy.access != "workspace-write":
+        return ()
+    named = [os.path.realpath(workspace), *(os.path.realpath(expanded(path, home)) for path in policy.writable)]
+    for path in named:
+        # Of the file system: what is not there cannot be bound.
+        os.stat(path)
+    return tuple(sorted(dict.fromkeys(path for path in named if path != "/"), key=len))
+
+
+def _protected_names(policy: SandboxPolicy, *, at_home: bool) -> tuple[str, ...]:
+    return (*PROTECTED, *(PROTECTED_AT_HOME if at_home else ()), *policy.protected)
+
+
+def _protect(
+    root: str,
+    name: str,
+    held: Collection[str],
+    pinned: list[str],
+    protected: list[str],
+    placeholders: list[str],
+    problems: list[str],
+) -> None:
+    """Decide how one name below a writable directory is protected: where it stands, or where it would stand."""
+    path = root
+    parts = name.strip("/").split("/")
+    for part in parts[:-1]:
+        path = os.path.join(path, part)
+        found = None if path in held else kind_of(path)
+        if found == "directory":
+            pinned.append(path)
+            continue
+        # What is no directory has nothing below it; the first missing name is held, so that nothing comes below it.
+        break
+    else:
+        path = os.path.join(path, parts[-1])
+        found = None if path in held else kind_of(path)
+    if found == "link":
+        problems.append(f"{path} is a symbolic link, so its name cannot be kept from being replaced")
+        return
+    if found is None:
+        placeholders.append(path)
+    protected.append(path)
+
+
+def kind_of(path: str) -> Kind | Literal["link"] | None:
+    """What a path is, without following it; None for nothing, and for what is no file of a user's."""
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return None
+    return "link" if stat.S_ISLNK(mode) else "directory" if stat.S_ISDIR(mode) else "file"
+
+
+def _hidden(
+    policy: SandboxPolicy, writable: tuple[str, ...], home: str | None, state_dir: str
+) -> tuple[tuple[str, Kind], ...]:
+    named = [] if home is None else [os.path.join(home, name) for name in HOME_SECRETS]
+    for root in writable:
+        named += _environment_files(root)
+    named += [expanded(path, home) for path in policy.hidden]
+    if policy.unix_sockets:
+        # The sockets by which viewers answer questions and type into terminals.
+        named += [*ROOT_SOCKETS, os.path.join(state_dir, "feed")]
+    visible = {os.path.realpath(expanded(path, home)) for path in policy.visible}
+    found: dict[str, Kind] = {}
+    for path in map(os.path.realpath, named):
+        kind = kind_of(path)
+        if kind in ("file", "directory") and path not in visible and path != "/":
+            found[path] = kind
+    inner = [path for path in found if any(path.startswith(f"{outer}/") for outer in found)]
+    return tuple((path, kind) for path, kind in found.items() if path not in inner)
+
+
+def _environment_files(root: str) -> list[str]:
+    try:
+        names = os.listdir(root)
+    except OSError:
+        return []
+    return [
+        os.path.join(root, name)
+        for name in names
+        if (name == _ENV_FILE or name.startswith(f"{_ENV_FILE}.")) and not name.endswith(_HARMLESS)
+    ]
