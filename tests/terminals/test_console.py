@@ -153,7 +153,7 @@ def test_a_full_screen_curses_program(tmux: Tmux, tmp_path: Path) -> None:
     (tmp_path / "screen.py").write_text(CURSES, encoding="utf-8")
     pane = tui(tmux)
     with agent(f"{sys.executable} screen.py", tmp_path):
-        pane.wait_for("curses 98x28")
+        pane.wait_for("curses 98x30")
         pane.send("Up")
         pane.wait_for("went up")
         pane.send("F1")

@@ -122,8 +122,8 @@ async def test_keys_paste_mouse_and_size_reach_the_program(tmp_path: Path) -> No
         call = asyncio.create_task(tool.call({"command": f"read -rsn1; stty size; {RAW}", "pty": True}))
         await shows(app, pilot, OPEN)
         await pilot.press("x")
-        # 100 columns and 30 rows without the border, the title and the line of keys.
-        await shows(app, pilot, "26 98", "go")
+        # 100 columns and 30 rows without the border.
+        await shows(app, pilot, "28 98", "go")
         for key, code in KEYS:
             await pilot.press(key)
             await _sees(app, pilot, code)

@@ -248,7 +248,7 @@ class CardView:
         return facts
 
     def _facts(self, room: int, palette: Palette) -> list[Strip]:
-        rows = rows_of(" · ".join(self.facts()), room)
+        rows = _joined(self.facts(), room)
         state = palette[self.card.status]
         first, mark, rest = rows[0].partition(" · ")
         segments = [
@@ -268,6 +268,21 @@ class CardView:
         else:
             segments.append(Segment(text, style))
         return Strip(segments)
+
+
+def _joined(facts: list[str], width: int) -> list[str]:
+    """Return facts with dots between them, as rows that are broken between two facts where they can be."""
+    rows = [""]
+    for fact in facts:
+        longer = f"{rows[-1]} · {fact}" if rows[-1] else fact
+        if len(longer) <= width:
+            rows[-1] = longer
+        else:
+            first, *more = rows_of(fact, width)
+            rows += [first, *more] if rows[-1] else []
+            if not rows[0]:
+                rows = [first, *more]
+    return rows
 
 
 def _by_words(text: str, width: int) -> list[str]:

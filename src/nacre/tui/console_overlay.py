@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Static
 
+from nacre.feed.folding import cut_to
 from nacre.tui.console import Console, Escape, Terminal
 
 TITLE = "Console"
 _KEYS = {
-    "kill": "esc force-kill · ctrl+] detach (it goes on as a job) · input forwarded",
-    "double": "esc esc force-kill · esc forwarded · ctrl+] detach (it goes on as a job) · input forwarded",
+    "kill": "esc force-kill · ctrl+] detach, it goes on as a job · input forwarded",
+    "double": "esc esc force-kill · ctrl+] detach, it goes on as a job · input forwarded",
 }
 LOOK_SECONDS = 0.2
 FINISHED = "session finished · esc closes"
@@ -26,9 +26,11 @@ class ConsoleOverlay(ModalScreen[str]):
 
     DEFAULT_CSS = """
     ConsoleOverlay { align: center middle; background: $background 60%; }
-    ConsoleOverlay > Vertical { width: 100%; height: 100%; border: round $primary; background: $background; }
-    ConsoleOverlay .console--head { height: 1; padding: 0 1; background: $panel; }
-    ConsoleOverlay .console--keys { height: 1; padding: 0 1; color: $foreground 60%; background: $surface; }
+    ConsoleOverlay > Vertical {
+        width: 100%; height: 100%; border: round $primary; background: $background;
+        border-title-color: $foreground; border-subtitle-color: $foreground 70%;
+    }
+    ConsoleOverlay > Vertical.-over { border: round $foreground 40%; }
     """
 
     def __init__(
@@ -55,10 +57,9 @@ class ConsoleOverlay(ModalScreen[str]):
         self._killed = False
 
     def compose(self) -> ComposeResult:
-        with Vertical():
-            yield Static(classes="console--head")
+        with Vertical() as box:
+            box.border_subtitle = _KEYS[self._escape]
             yield Console(self._terminal, escape=self._escape)
-            yield Static(_KEYS[self._escape], classes="console--keys")
 
     def on_mount(self) -> None:
         self.query_one(Console).focus()
@@ -68,11 +69,10 @@ class ConsoleOverlay(ModalScreen[str]):
         self._terminal.close()
 
     def _show(self, state: str) -> None:
-        line = Text(no_wrap=True, overflow="ellipsis")
-        line.append(f"▣ {TITLE} ", "bold")
-        line.append(f"[{state}] ", "bold")
-        line.append("$ " + " ".join(self._command.split()))
-        self.query_one(".console--head", Static).update(line)
+        head = f"{TITLE} [{state}] "
+        command = cut_to("$ " + " ".join(self._command.split()), max(10, self.size.width - len(head) - 6))
+        # Content, not markup: a command may hold brackets.
+        self.query_one(Vertical).border_title = Content.assemble((head, "bold"), command)
 
     def on_console_killed(self) -> None:
         """End the program; closing the console ends it."""
@@ -84,7 +84,9 @@ class ConsoleOverlay(ModalScreen[str]):
         self.dismiss("finished" if self._terminal.ended else "detached")
 
     def on_console_finished(self) -> None:
-        self.query_one(".console--keys", Static).update(FINISHED)
+        box = self.query_one(Vertical)
+        box.border_subtitle = FINISHED
+        box.add_class("-over")
         self._tell_end()
         # How it ended may be told a moment later than that it did.
         self.set_interval(LOOK_SECONDS, self._tell_end)

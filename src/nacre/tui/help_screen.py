@@ -17,7 +17,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     (
         "The line at the bottom",
         (
-            ("!cmd", "runs a command; the selected agent reads it and its output once"),
+            ("!cmd", "runs a command; the selected agent reads it, once"),
             ("!!cmd", "runs a command that no agent reads"),
             ("cd DIR", "moves your session"),
             ("/text", "searches; n and N go to the next and the earlier place"),
@@ -66,20 +66,22 @@ class HelpScreen(ModalScreen[None]):
         width: 90; max-width: 100%; height: auto; max-height: 100%; padding: 0 2; background: $surface;
         border: round $primary; border-title-color: $primary; border-title-style: bold;
         border-subtitle-color: $foreground 60%; scrollbar-size-vertical: 1;
+        scrollbar-color: $panel; scrollbar-background: $surface; scrollbar-color-hover: $primary;
+        scrollbar-background-hover: $surface; scrollbar-color-active: $primary; scrollbar-background-active: $surface;
     }
     """
 
     def compose(self) -> ComposeResult:
         with VerticalScroll() as box:
             box.border_title = "Keys"
-            box.border_subtitle = "Esc closes"
-            yield Static(_page())
+            box.border_subtitle = "↑ ↓ scroll · Esc closes"
+            yield Static(_page(self.app.theme_variables.get("primary", "")))
 
     def on_mount(self) -> None:
         self.query_one(VerticalScroll).focus()
 
 
-def _page() -> Group:
+def _page(colour: str) -> Group:
     width = max(len(key) for _, keys in KEYS for key, _ in keys) + 1
     parts: list[Text | Table] = []
     for title, keys in KEYS:
@@ -88,5 +90,5 @@ def _page() -> Group:
         page.add_column()
         for key, meaning in keys:
             page.add_row(f" {key}", meaning)
-        parts += [Text(title, "bold underline"), page, Text()]
+        parts += [Text(title, f"bold {colour}"), page, Text()]
     return Group(*parts[:-1])

@@ -42,8 +42,8 @@ class JobsPanel(Vertical):
     }
     JobsPanel > #jobs-prompt { height: auto; max-height: 3; padding: 0 1; background: $warning 20%; display: none; }
     JobsPanel > #jobs-prompt.-open { display: block; }
-    JobsPanel > Input { display: none; height: 1; border: none; padding: 0 1; background: $panel; }
-    JobsPanel > Input.-open { display: block; }
+    JobsPanel > #jobs-input { display: none; height: 1; border: none; padding: 0 1; background: $panel; }
+    JobsPanel > #jobs-input.-open { display: block; }
     JobsPanel > #jobs-keys { height: 1; padding: 0 1; color: $foreground 60%; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -137,10 +137,8 @@ class JobsPanel(Vertical):
         prompt = self.query_one("#jobs-prompt", Static)
         prompt.set_class(waiting is not None, "-open")
         if waiting is not None:
-            hidden = " (hidden: it is recorded nowhere)" if waiting.hidden else ""
-            prompt.update(
-                Text.assemble(("It waits for input: ", "bold"), waiting.prompt.strip(), hidden, " · i answers")
-            )
+            hidden = " (hidden)" if waiting.hidden else ""
+            prompt.update(Text.assemble(("i answers: ", "bold"), waiting.prompt.strip(), hidden))
         entry = self.query_one(Input)
         # Once hidden it stays so while something is typed: what was typed for a password is not shown afterwards.
         entry.password = (waiting is not None and waiting.hidden) or (entry.password and bool(entry.value))
@@ -179,7 +177,9 @@ class JobsPanel(Vertical):
         if job is None or not job.running:
             return
         entry = self.query_one(Input)
-        entry.placeholder = f"a line for {job.id}: Enter sends, Esc leaves"
+        waiting = self._waiting.get(job.id)
+        nowhere = "; it is recorded nowhere" if waiting is not None and waiting.hidden else ""
+        entry.placeholder = f"a line for {job.id}: Enter sends, Esc leaves{nowhere}"
         entry.add_class("-open")
         entry.focus()
 

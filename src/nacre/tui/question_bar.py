@@ -110,17 +110,33 @@ class QuestionBar(Vertical, can_focus=True):
         head = "Approve?" if question.kind == "approval" else "It waits for input:"
         line = Text.assemble((f"{head}{more} ", "bold"), question.text)
         self._text.update(line)
-        self._command.update(marked(question))
+        self._command.update(marked(question, self.app.theme_variables))
         entry = self._input
         entry.password = question.hidden
         entry.placeholder = "hidden: it is recorded nowhere" if question.hidden else ""
         self._offered.update(self._keys(question))
 
     def _keys(self, question: OpenQuestion) -> Text:
+        has_keys = self.has_focus or self.has_focus_within
+        line = Text() if has_keys else Text("F4, then ", "dim")
         if question.kind == "prompt":
-            return Text("F4 answers · Enter sends · Esc leaves", "dim")
-        offered = " · ".join(f"{key} {text}" for key, scope, text in CHOICES if scope in question.scopes)
-        return Text(f"F4, then {offered} · Esc leaves", "dim")
+            return line.append("Enter", "bold").append(" sends · ").append("Esc", "bold").append(" leaves")
+        for key, scope, text in CHOICES:
+            if scope in question.scopes:
+                line.append(key, "bold").append(f" {text} · ")
+        return line.append("Esc", "bold").append(" leaves")
+
+    def on_descendant_focus(self) -> None:
+        self._show()
+
+    def on_descendant_blur(self) -> None:
+        self._show()
+
+    def on_focus(self) -> None:
+        self._show()
+
+    def on_blur(self) -> None:
+        self._show()
 
     def give_focus(self) -> None:
         """Let the person answer."""
@@ -172,9 +188,9 @@ def open_questions(card: Card) -> list[OpenQuestion]:
     return found
 
 
-def marked(question: OpenQuestion) -> Text:
+def marked(question: OpenQuestion, colours: dict[str, str]) -> Text:
     """Return the command with the part marked that is asked about."""
     line = Text(question.command)
     if question.span is not None:
-        line.stylize("bold reverse", *question.span)
+        line.stylize(f"bold {colours['background']} on {colours['error']}", *question.span)
     return Text("$ ").append_text(line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textual.theme import Theme
 
+# The greys have so little colour that a terminal of 256 colours shows them as greys, not as navy blue.
 DARK = Theme(
     name="nacre-dark",
     dark=True,
@@ -14,9 +15,9 @@ DARK = Theme(
     warning="#e5c07b",
     error="#ec8a8a",
     foreground="#d8dce3",
-    background="#16191f",
-    surface="#1c2027",
-    panel="#252a33",
+    background="#17191e",
+    surface="#1d2026",
+    panel="#262a31",
     variables={"input-selection-background": "#7aa2d6 35%"},
 )
 

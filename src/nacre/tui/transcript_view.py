@@ -209,6 +209,9 @@ class TranscriptView(ScrollView, can_focus=True):
     def on_resize(self, event: events.Resize) -> None:
         if self._width != self._laid_out_width:
             self._lay_out(None if self.follows else self._card_at(round(self.scroll_y)))
+        elif self.follows:
+            # A question or the jobs took rows from below.
+            self.scroll_end(animate=False, immediate=True, force=True)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
