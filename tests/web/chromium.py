@@ -121,6 +121,7 @@ class Window:
         await self.ask(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=phone
         )
+        await self.ask("Emulation.setScrollbarsHidden", hidden=True)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         await self.ask("Emulation.setEmulatedMedia", features=[scheme])
 

@@ -42,6 +42,8 @@ class Activity:
 
     async def update(self, now: float) -> str | None:
         """Take the entries that are new; returns why the log cannot be read, if it cannot."""
+        for minute in [one for one in self._minutes if one * MINUTE < now - KEPT_SECONDS]:
+            del self._minutes[minute]
         async with self._reading:
             try:
                 await self._update()
@@ -49,18 +51,17 @@ class Activity:
                 return None  # no call was made yet
             except OSError as error:
                 return f"the log cannot be read: {error.strerror}"
-        for minute in [one for one in self._minutes if one * MINUTE < now - KEPT_SECONDS]:
-            del self._minutes[minute]
         return None
 
     async def _update(self) -> None:
-        if self._read == (0, 0):
-            # Without one the log was never turned over.
-            with contextlib.suppress(FileNotFoundError):
-                await self._take(f"{self._path}.1", 0)
-        inode, offset = self._read
         place = files(os.path.dirname(self._path))
+        inode, offset = self._read
         if place.call(os.stat, self._path).st_ino != inode:
+            # The log was turned over, or is read for the first time: what is left of the former one comes first.
+            with contextlib.suppress(FileNotFoundError):
+                former = f"{self._path}.1"
+                if inode in (0, place.call(os.stat, former).st_ino):
+                    await self._take(former, offset)
             offset, self._rest = 0, b""
         self._read = await self._take(self._path, offset)
 

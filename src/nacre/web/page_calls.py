@@ -6,10 +6,12 @@ import asyncio
 import contextlib
 from typing import Any
 
-from nacre.errors import JobError
+from nacre.errors import JobError, NacreError
 from nacre.feed.card import Card
 from nacre.feed.follower import Decision, Follower
 from nacre.feed.transcript import Transcript
+from nacre.jobs.job_terminal import state
+from nacre.jobs.table import JobTable
 from nacre.web.board import Board
 from nacre.web.page_cards import shortened_tail
 
@@ -22,10 +24,13 @@ BATCH = 20
 class PageCalls:
     """The calls of a state directory, each a topic of the board."""
 
-    def __init__(self, follower: Follower, board: Board[str]) -> None:
+    def __init__(self, follower: Follower, board: Board[str], table: JobTable) -> None:
         self._follower = follower
         self._board = board
+        self._table = table
         self.transcript = Transcript(MOST_CARDS)
+        self._screens: dict[str, None] = {}
+        """Calls that have shown a full screen, whose output has no lines; the newest last."""
 
     async def follow(self) -> None:
         """Take what happens, until cancelled."""
@@ -40,7 +45,22 @@ class PageCalls:
         card = self.transcript.feed(event)
         if not card.running:
             card.tail = shortened_tail(card.tail)
+        elif card.pty and card.job_id is not None and card.call not in self._screens:
+            self._look_at_screen(card.call, card.job_id)
         self._board.touch(card.call)
+
+    def _look_at_screen(self, call: str, job_id: str) -> None:
+        # A job that is gone, or whose files do not answer now, is shown as lines.
+        with contextlib.suppress(NacreError):
+            found = state(self._table.get(job_id))
+            if found is not None and found.full_screen:
+                self._screens[call] = None
+                if len(self._screens) > 2 * MOST_CARDS:
+                    del self._screens[next(iter(self._screens))]
+
+    def has_screen(self, call: str) -> bool:
+        """True if the call has shown a full screen."""
+        return call in self._screens
 
     def get(self, name: str) -> Card | None:
         return self.transcript.get(name)

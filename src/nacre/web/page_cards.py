@@ -6,18 +6,23 @@ from typing import Any
 
 from nacre.feed.card import Card, Tail
 from nacre.feed.card_texts import command_text, origin_text, state_text
-from nacre.feed.folding import folded
+from nacre.feed.folding import Fold, folded
 
 # What is held of an ended call: more than the page folds to, and all of an output that has no artifact.
 ENDED_CHARACTERS = 64 * 1024
 # Commands are shown whole; a longer one is data, and its beginning tells what it is.
 COMMAND_CHARACTERS = 64 * 1024
 UNFOLD = "show all"
+SCREEN_ONLY = Fold([], 0, 0)
 
 
-def card_json(card: Card, *, columns: int, here: str | None = None) -> dict[str, Any]:
-    """Return a card for a view of so many columns."""
-    fold = folded(card, columns)
+def card_json(card: Card, *, columns: int, here: str | None = None, screen: bool = False) -> dict[str, Any]:
+    """Return a card for a view of so many columns.
+
+    Args:
+        screen: whether its program shows a full screen, so that its output has no lines.
+    """
+    fold = SCREEN_ONLY if screen else folded(card, columns)
     command = command_text(card, here)
     shown: dict[str, Any] = {
         "call": card.call,
@@ -39,7 +44,8 @@ def card_json(card: Card, *, columns: int, here: str | None = None) -> dict[str,
         "rule": card.rule,
         "lines": fold.lines,
         "hint": fold.hint(UNFOLD),
-        "output": bool(fold.lines or fold.missing_bytes),
+        "output": bool(card.tail.text or card.tail.missing_bytes),
+        "screen": screen,
     }
     if card.prompt is not None:
         shown["prompt"] = {"text": card.prompt.strip(), "hidden": card.hides_input}

@@ -34,7 +34,7 @@ class PageState:
         self.artifacts = engine.artifacts
         self._board: Board[str] = Board()
         self._here = config.working_directory()
-        self.calls = PageCalls(follower, self._board)
+        self.calls = PageCalls(follower, self._board, engine.jobs)
         self.jobs = PageJobs(engine.jobs, self._board)
         self.terminals = Terminals(engine.jobs, self.calls.get)
         self.activity = Activity(engine.state_dir, most_shown_bytes=engine.settings.output.inline_bytes)
@@ -75,7 +75,8 @@ class PageState:
         if card is None:
             self._board.forget(topic)
             return frame("gone", {"call": topic}, number=number)
-        return frame("card", card_json(card, columns=columns, here=self._here), number=number)
+        screen = self.calls.has_screen(topic)
+        return frame("card", card_json(card, columns=columns, here=self._here, screen=screen), number=number)
 
     async def terminal_events(self, job_id: str) -> AsyncGenerator[bytes]:
         """Yield the changed rows of a job's terminal until its program ends.

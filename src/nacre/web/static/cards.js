@@ -26,6 +26,7 @@ function build(data) {
     command: make("code"),
     hint: button("", () => openOutput("call", data.call, card.data.command), { class: "hint" }),
     lines: make("pre", { class: "lines" }),
+    screen: make("p", { class: "quiet" }),
     notes: make("ul", { class: "notes" }),
     facts: make("span", { class: "facts" }),
     buttons: make("span", { class: "buttons" }),
@@ -35,7 +36,7 @@ function build(data) {
     make("article", { "aria-labelledby": id },
       make("p", { class: "card-head" }, parts.sign, parts.state, parts.origin, parts.time),
       make("h3", { class: "command", id }, parts.command),
-      parts.hint, parts.lines, parts.notes,
+      parts.hint, parts.lines, parts.screen, parts.notes,
       make("div", { class: "card-foot" }, parts.facts, parts.buttons)));
   const card = { element, parts, data, stale: false };
   return card;
@@ -84,6 +85,8 @@ function draw(card) {
   const lines = data.lines.join("\n");
   parts.lines.hidden = !data.lines.length;
   setText(parts.lines, lines);
+  parts.screen.hidden = !data.screen;
+  setText(parts.screen, data.terminal ? "a full-screen program: Terminal shows it" : "it was a full-screen program");
   const notes = [...(data.error ? [data.error] : []), ...data.notices];
   if (notes.join("\n") !== parts.notes.dataset.shown) {
     parts.notes.dataset.shown = notes.join("\n");
@@ -98,7 +101,8 @@ function draw(card) {
 
 function drawButtons(card) {
   const { data, parts } = card;
-  const live = data.ended === null && data.status !== "preview";
+  // A call that is written or asks for approval does not run yet.
+  const live = data.ended === null && data.status !== "preview" && data.status !== "asking";
   const wanted = [data.terminal && "terminal", data.output && "output", live && "stop"].filter(Boolean).join(" ");
   if (parts.buttons.dataset.shown === wanted) return;
   parts.buttons.dataset.shown = wanted;

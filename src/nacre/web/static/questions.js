@@ -42,7 +42,7 @@ function approval(card) {
   const group = make("div", { class: "buttons", role: "group", "aria-label": "Approve this command?" });
   group.append(...CHOICES.map(([decision, text]) =>
     button(text, () => send(group, problem, callPath(card.call, "decide"), { question: question.id, decision }),
-      { class: decision === "deny" ? "danger" : decision === "once" ? "main" : undefined })));
+      { class: decision === "deny" ? "danger" : undefined })));
   announce(`approval needed: ${card.command.slice(0, 120)}`);
   return make("li", { class: "question" },
     make("h3", {}, "Approve? ", make("span", { class: "message", text: question.message })),

@@ -1,0 +1,60 @@
+"""A terminal is one screen for all browsers, and is given back with the last of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import nacre
+from nacre.engine.engine import from_environment
+from nacre.errors import JobError
+from nacre.screen import Span
+from nacre.screen.virtual_screen import Style
+from nacre.web.shared_terminal import LEAST_COLUMNS, MOST_ROWS, SharedTerminal, Terminals, row_json
+
+PATIENCE_SECONDS = 20.0
+
+
+async def until(terminal: SharedTerminal, condition: Callable[[], Any]) -> None:
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not condition():
+            await terminal.board.wait(terminal.board.revision, 1)
+
+
+def test_rows_are_texts_with_the_style_where_there_is_one() -> None:
+    spans = (
+        Span("plain "),
+        Span("red", Style(fg=1, bold=True)),
+        Span("x", Style(bg="#102030", inverse=True, strike=True)),
+    )
+    assert row_json(spans) == [["plain "], ["red", 1, None, 1], ["x", None, "#102030", 8 + 32]]
+
+
+async def test_two_browsers_share_a_screen_that_ends_with_the_program() -> None:
+    async with nacre.Tool("workspace") as tool:
+        await tool.call({"command": "read -rp '? '; stty size; exit 3", "pty": True, "async": True})
+        terminals = Terminals(from_environment().jobs, lambda _: None)
+        async with terminals.viewing("bg_1") as first, terminals.viewing("bg_1") as second:
+            assert first is second is terminals.get("bg_1")
+            await until(first, lambda: first.state["waiting"])
+            assert first.state["waiting"] == {"text": "?", "hidden": False}
+            # Sizes that no program can be expected to work with are not passed on.
+            await first.take([{"size": [1, 9999]}, {"key": "enter"}])
+            await until(first, lambda: first.state["ended"])
+            rows = first.news(0)["rows"]
+            assert any(f"{MOST_ROWS} {LEAST_COLUMNS}" in "".join(span[0] for span in row) for row in rows.values())
+            assert first.state["ended"] == "exit code 3"
+            assert first.news(first.board.revision) == {}
+        with pytest.raises(JobError, match="not open in a browser"):
+            terminals.get("bg_1")
+
+
+async def test_a_job_without_a_terminal_has_no_screen() -> None:
+    async with nacre.Tool("workspace") as tool:
+        await tool.call({"command": "true", "async": True})
+        with pytest.raises(JobError, match="has no terminal"):
+            async with Terminals(from_environment().jobs, lambda _: None).viewing("bg_1"):
+                pass
