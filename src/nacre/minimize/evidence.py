@@ -14,15 +14,19 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from itertools import accumulate, chain
 from typing import Any
 
 from nacre.errors import ConfigError
-from nacre.minimize.rows import Row
+from nacre.minimize.rows import LONGEST_ROW, Row
 
 # The end of a path with a line number, as diagnostics write it: `a.c:12`, `File "x.py", line 3`, `(a.ts:3:4)`.
-_PLACE = re.compile(r'\.[A-Za-z]\w{0,9}(?::\d+|\(\d+[,)]|"?,\s*line \d+)|(?:Makefile|Dockerfile):\d+')
+_PLACE = re.compile(r'\.[A-Za-z]\w{0,9}(?::\d+|\(\d+[,)]|"?,\s*line \d+)')
+_FILE_PLACE = re.compile(r"(?:Makefile|Dockerfile):\d+")
 # Rows that are a place: frames of Java, JavaScript and Rust, and the arrows of compilers.
-_FRAME = re.compile(r"(?:^|\n)([ \t]*(?:-->|❯|at) [^\n]*)")
+_FRAME = re.compile(r"\n([ \t]*(?:-->|❯|at) [^\n]*)")
+# Digits that no built-in detector tells apart become one, so that rows of one form are judged once.
+_ALIKE = bytes.maketrans(b"346789", b"777777")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,7 @@ class Detector:
 
     name: str
     words: tuple[str, ...]
-    """Lower-case texts of which a row must hold one; empty means that each row is looked at."""
+    """Lower-case texts of which a row must hold one; empty means that each row is looked at, digit for digit."""
     wanted: tuple[re.Pattern[str], ...]
     unwanted: tuple[re.Pattern[str], ...]
     certain: bool = False
@@ -39,6 +43,18 @@ class Detector:
 
     def matches(self, line: str) -> bool:
         return any(one.search(line) for one in self.wanted) and not any(one.search(line) for one in self.unwanted)
+
+
+def joined_patterns(patterns: Sequence[str]) -> tuple[re.Pattern[str], ...]:
+    """Few patterns that match what any of these does: one, and those that set flags or have groups."""
+    plain = [one for one in patterns if not one.startswith("(?i)") and not re.compile(one).groups]
+    folded = [one.removeprefix("(?i)") for one in patterns if one.startswith("(?i)") and not re.compile(one).groups]
+    others = [one for one in patterns if re.compile(one).groups]
+    return (
+        *([re.compile("|".join(f"(?:{one})" for one in plain))] if plain else []),
+        *([re.compile("(?i)" + "|".join(f"(?:{one})" for one in folded))] if folded else []),
+        *map(re.compile, others),
+    )
 
 
 @functools.cache
@@ -49,8 +65,8 @@ def detectors() -> tuple[Detector, ...]:
         Detector(
             one["name"],
             tuple(one["words"].split("|")),
-            tuple(map(re.compile, one["any"])),
-            tuple(map(re.compile, one["none"])),
+            joined_patterns(one["any"]),
+            joined_patterns(one["none"]),
             one.get("certain", False),
         )
         for one in tomllib.loads(text)["detector"]
@@ -84,36 +100,56 @@ def _pattern(found: dict[str, Any]) -> re.Pattern[str]:
 
 def mark_evidence(rows: list[Row], text: str, among: Sequence[Detector]) -> None:
     """Mark the rows of a text that are evidence, and note their places."""
-    lowered = text.lower()
-    if len(lowered) != len(text):
+    mark_places(rows, text, _starts(rows))
+    found = _verdicts(text, [detector for detector in among if detector.words])
+    if found:
+        for row, line in zip(rows, _alike(text).split("\n"), strict=True):
+            if line in found:
+                row.is_evidence = True
+                row.is_certain = row.is_certain or found[line]
+    for detector in among:
+        for row in rows if not detector.words else ():
+            if detector.matches(row.raw):
+                row.is_evidence = row.is_certain = True
+
+
+def _alike(text: str) -> str:
+    return text.encode("utf-8", "surrogatepass").translate(_ALIKE).decode("utf-8", "surrogatepass")
+
+
+def _verdicts(text: str, among: Sequence[Detector]) -> dict[str, bool]:
+    """The forms of lines that are evidence, and whether a detector is certain of it."""
+    lines = [line for line in dict.fromkeys(_alike(text).split("\n")) if len(line) <= LONGEST_ROW]
+    joined = "\n".join(lines)
+    lowered = joined.lower()
+    if len(lowered) != len(joined):
         # A few letters grow when they are lowered; places would not agree.
-        lowered = text
-    starts = _starts(rows)
-    mark_places(rows, text, starts)
+        lowered = joined
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))[:-1]
+    found: dict[str, bool] = {}
     for detector in among:
         for number in _candidates(detector, lowered, starts):
-            row = rows[number]
-            if (detector.certain or not row.is_evidence) and detector.matches(row.raw):
-                row.is_evidence = True
-                row.is_certain |= detector.certain
+            line = lines[number]
+            if (line not in found or (detector.certain and not found[line])) and detector.matches(line):
+                found[line] = detector.certain or found.get(line, False)
+    return found
 
 
 def mark_places(rows: list[Row], text: str, starts: list[int]) -> None:
     """Note for each row the place in a file that it names."""
-    for match in _PLACE.finditer(text):
+    patterns = [_PLACE, *([_FILE_PLACE] if "file:" in text else [])]
+    for match in chain.from_iterable(pattern.finditer(text) for pattern in patterns):
         number = bisect_right(starts, match.start()) - 1
         row = rows[number]
         if not row.place:
             at, raw = match.start() - starts[number], row.raw
             begin = max(raw.rfind(" ", 0, at), raw.rfind("(", 0, at), raw.rfind("\t", 0, at)) + 1
             row.place = raw[begin : match.end() - starts[number]].lstrip("\"'`[")
-    for match in _FRAME.finditer(text):
-        rows[bisect_right(starts, match.start(1)) - 1].place = match[1]
+    for match in _FRAME.finditer("\n" + text):
+        rows[bisect_right(starts, match.start(1) - 1) - 1].place = match[1]
 
 
-def _candidates(detector: Detector, lowered: str, starts: list[int]) -> Sequence[int] | set[int]:
-    if not detector.words:
-        return range(len(starts))
+def _candidates(detector: Detector, lowered: str, starts: list[int]) -> set[int]:
     return {number for word in detector.words for number in _rows_with(word, lowered, starts)}
 
 
@@ -121,7 +157,7 @@ def _starts(rows: list[Row]) -> list[int]:
     starts, at = [], 0
     for row in rows:
         starts.append(at)
-        at += len(row.raw) + 1
+        at += len(row.shown) + 1
     return starts
 
 

@@ -14,6 +14,7 @@ from importlib import resources
 from typing import Any, Literal
 
 from nacre.errors import ConfigError
+from nacre.minimize.evidence import joined_patterns
 from nacre.minimize.listings import LISTINGS
 from nacre.minimize.row_stages import STAGES
 from nacre.minimize.rows import Row, visible
@@ -99,7 +100,7 @@ def _family_of(found: Mapping[str, Any]) -> Family:
 def _noise_of(found: Mapping[str, Any]) -> Noise:
     return Noise(
         kind=found["kind"],
-        patterns=tuple(map(re.compile, found["rows"])),
+        patterns=joined_patterns(found["rows"]),
         exit=found.get("exit", "any"),
         after=re.compile(found["after"]) if "after" in found else None,
         before=re.compile(found["before"]) if "before" in found else None,

@@ -18,7 +18,7 @@ MOST_NAMES = 8
 # A longer match is cut.
 MOST_CHARACTERS = 200
 
-_MATCH = re.compile(r"^(?P<path>(?=[^\s:]*[A-Za-z_])[^\s:]*[/.][^\s:]*):")
+_MATCH = re.compile(r"^(?=[^\s:]*[A-Za-z_])(?=[^\s:]*[/.])[^\s:]++:")
 _HEADING = re.compile(r"^(\S.*):$")
 
 
@@ -118,11 +118,13 @@ def _grouped(rows: list[Row], key: Callable[[str], str]) -> dict[str, list[Row]]
 
 def _by_directory(rows: list[Row], path: Callable[[str], str], levels: tuple[int, ...]) -> dict[str, list[Row]]:
     """Rows by the directory of their path, with so many levels that there are not too many groups."""
-    paths_of = [path(row.raw) for row in rows]
+    folders: dict[str, list[Row]] = {}
+    for row in rows:
+        folders.setdefault(path(row.raw).rpartition("/")[0], []).append(row)
     for level in levels:
         groups: dict[str, list[Row]] = {}
-        for row, name in zip(rows, paths_of, strict=True):
-            groups.setdefault(_upper(name, level), []).append(row)
+        for folder, members in folders.items():
+            groups.setdefault(_upper(folder, level), []).extend(members)
         if len(groups) <= MOST_GROUPS:
             break
     return groups
@@ -132,9 +134,8 @@ def _file(line: str) -> str:
     return line.partition(":")[0]
 
 
-def _upper(path: str, levels: int) -> str:
-    parts = path.removeprefix("./").split("/")
-    return "/".join(parts[:levels]) if len(parts) > levels else "/".join(parts[:-1]) or "."
+def _upper(folder: str, levels: int) -> str:
+    return "/".join(folder.removeprefix("./").split("/", levels)[:levels]) or "."
 
 
 LISTINGS: Mapping[str, Callable[[list[Row]], None]] = {"paths": paths, "matches": matches, "directories": directories}

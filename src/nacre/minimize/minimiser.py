@@ -26,6 +26,7 @@ LEAST_SAVED = 0.30
 LEAST_SAVED_BYTES = 1024
 # A longer text stays as it is: the window shortens it.
 MOST_BYTES = 4 * 1024 * 1024
+MOST_ROWS = 200_000
 # Of a command that failed, so many last rows with text stay; of any other the last one.
 FLOOR_ROWS = 3
 
@@ -61,7 +62,7 @@ def minimise(
 ) -> Minimised | None:
     """Shorten the output of a command; None when it stays as it is."""
     raw_bytes = len(text.encode("utf-8", "surrogatepass"))
-    if raw_bytes < LEAST_SAVED_BYTES or raw_bytes > MOST_BYTES:
+    if raw_bytes < LEAST_SAVED_BYTES or raw_bytes > MOST_BYTES or text.count("\n") > MOST_ROWS:
         return None
     found = shorten(command, exit_code, text, families, extra_detectors)
     if found is None:

@@ -11,9 +11,9 @@ from nacre.minimize.rows import Row, squeezed, visible
 
 # Words with a digit in them: what differs between two rows that say the same.
 _TO_SIGNS = bytes.maketrans(b"0123456789", b"##########")
-_WORD_WITH_DIGITS = re.compile(r"[a-zA-Z]*#[a-zA-Z#]*")
+_WORD_WITH_DIGITS = re.compile(r"(?<![a-zA-Z])[a-zA-Z]*#[a-zA-Z#]*")
 # Values that differ between rows of a log: quoted texts, values behind a sign, paths and addresses.
-_VALUES = re.compile(r""""[^"]*"|'[^']*'|(?<==)\S+|\S*[/@]\S+""")
+_VALUES = re.compile(r""""[^"]*"|'[^']*'|(?<==)\S+|(?<!\S)\S*[/@]\S+""")
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 # Rows of one form from which on only the first is shown.
 FREQUENT = 6
@@ -112,16 +112,18 @@ _DIAGNOSTIC = re.compile(r"(?i)\berror\b|^E\b|error\[")
 
 def drop_code_frames(rows: list[Row]) -> None:
     """Hide the source that a diagnostic quotes; of an error its first line stays."""
-    keeps = False
+    diagnostic: Row | None = None
     for row in visible(rows):
-        if not _FRAME.match(row.raw):
-            if row.raw.strip() and row.is_evidence:
-                keeps = bool(_DIAGNOSTIC.search(row.raw))
+        # Most rows begin with a letter, which no row of a frame does.
+        if row.raw[:1].isalpha() or not _FRAME.match(row.raw):
+            if row.is_evidence and row.raw.strip():
+                diagnostic = row
             continue
-        if row.is_evidence and not _SOURCE.match(row.raw):
+        is_source = _SOURCE.match(row.raw) is not None
+        if row.is_evidence and not is_source:
             continue
-        if keeps and _SOURCE.match(row.raw):
-            keeps = False
+        if is_source and diagnostic is not None and _DIAGNOSTIC.search(diagnostic.raw):
+            diagnostic = None
             continue
         row.hide_known("rows of quoted source")
 

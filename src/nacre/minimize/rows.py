@@ -11,6 +11,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+# Of a longer row the patterns see the beginning, and it is shown: no pattern may take long over it.
+LONGEST_ROW = 2000
+
 _BLANKS = re.compile(r"[ \t\u00a0]{2,}")
 
 
@@ -19,6 +22,7 @@ class Row:
     """One line of the raw text."""
 
     raw: str
+    """The line; the beginning of a very long one."""
     is_evidence: bool = False
     """Whether a detector recognises it: it may be folded into its like, and hidden by a filter that knows it better."""
     is_certain: bool = False
@@ -62,7 +66,12 @@ class Row:
 
 
 def rows_of(text: str) -> list[Row]:
-    return [Row(line, shown=line) for line in text.split("\n")]
+    return [
+        Row(line, shown=line)
+        if len(line) <= LONGEST_ROW
+        else Row(line[:LONGEST_ROW], shown=line, is_evidence=True, stays=True)
+        for line in text.split("\n")
+    ]
 
 
 def restored(rows: list[Row]) -> int:
@@ -120,4 +129,6 @@ def hidden_bytes(rows: list[Row]) -> int:
 def squeezed(text: str) -> str:
     """A line with one blank in the place of several, its indentation kept."""
     body = text.lstrip()
+    if "  " not in body and "\t" not in body and "\u00a0" not in body:
+        return text
     return text[: len(text) - len(body)] + _BLANKS.sub(" ", body)
