@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from nacre.api import PROFILE
+from nacre.api import PROFILE, Session
 from nacre.audit import entries
 from nacre.backend import Listener, Process
 from nacre.backends.contained import ContainedBackend
@@ -171,6 +171,30 @@ async def test_cancel_while_a_session_hands_over_what_was_left_ends_it(
     assert (await begin("echo $$; echo $kept")).text == f"{before}1\n"
     assert [job.running for job in engine.jobs.list().jobs] == ([False] if adopts else [])
     session.close()
+
+
+async def test_cancel_before_the_shell_has_moved_away_costs_the_shell_alone(
+    sleeper: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stop overtakes the shell's report that it has another pipe: the next shell hears nothing of the old one."""
+    read = Turn._read_report
+
+    def cancel_first(turn: Turn) -> None:
+        # The report stays in the socket, so this is called again in the next turn of the loop: after the stop.
+        if turn._switch is not None and not call.cancelling():
+            call.cancel()
+        else:
+            read(turn)
+
+    async with Session(cwd="/") as session:
+        await session.run("kept=1")
+        for _ in range(5):
+            with monkeypatch.context() as patches:
+                patches.setattr(Turn, "_read_report", cancel_first)
+                call = asyncio.ensure_future(session.run(f"sleep {sleeper} & echo x"))
+                with pytest.raises(asyncio.CancelledError):
+                    await call
+            assert (await session.run("echo $kept")).text == "1\n"
 
 
 async def test_cancel_in_the_moment_of_the_end_ends_what_was_left(sleeper: str) -> None:

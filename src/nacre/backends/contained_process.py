@@ -179,7 +179,8 @@ class ContainedProcess:
             self._pid = event["pid"]
             self._listener.started(event["pid"])
         elif event["event"] == "survivors":
-            self._idle = not (event["left"] or event["stays"])
+            # Of a shell that is being stopped the end is still to be told.
+            self._idle = self._ended and not (event["left"] or event["stays"])
             self._talk.answered(event)
         elif event["event"] == "kept":
             self._pid = event["pid"]

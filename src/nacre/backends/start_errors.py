@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 
 from nacre.command import Command
 from nacre.errors import NacreError, StartError, TerminalError, WorkingDirectoryError, reason_of
@@ -37,3 +38,10 @@ def start_error(step: str, number: int | None, reason: str, command: Command) ->
     if step == "terminal":
         return TerminalError(f"PTY error: {words}", errno=number)
     return StartError(f"cannot start the command: {words}", errno=number)
+
+
+def directory_error(command: Command, message: str) -> NacreError:
+    """Why a shell that runs could not enter a directory, from bash's message in English."""
+    reason = message.strip().rpartition(": ")[2]
+    number = next((one for one in errno.errorcode if os.strerror(one) == reason), None)
+    return start_error("cwd", number, reason or "the shell could not enter it", command)

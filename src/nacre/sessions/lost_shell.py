@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from nacre.backend import Ending
+
 ShellFate = Literal["waits", "left", "kept", "timeout", "stop", "exit", "signal", "spent", "lost", "slow"]
 """What became of the shell after a turn: it waits for the next one, or why there is none any more."""
 
@@ -35,6 +37,17 @@ NEW_ENVIRONMENT = "new shell: the program's environment has changed, so director
 TOO_LARGE = (
     "the shell's state is too large to be kept whole: only its directory and exported variables would survive it"
 )
+
+
+def fate_of(ending: Ending, *, leaving: bool) -> ShellFate:
+    """What became of a shell that its runner has reaped; `leaving` says that it was told to exit."""
+    if leaving:
+        return "left"
+    if ending.why is not None:
+        return ending.why
+    if ending.code is not None:
+        return "exit"
+    return "signal" if ending.signal is not None else "lost"
 
 
 def new_shell(why: str, state: str, *, jobs_lost: bool) -> str:

@@ -11,6 +11,7 @@ from outside is a quoted word. A backslash before a name keeps an alias of that 
 from __future__ import annotations
 
 import functools
+import os
 import resource
 
 from nacre.command import SIDE_FD
@@ -45,6 +46,8 @@ SPENT = "spent"
 # Stands for `$!` if neither that nor the directory has changed.
 SAME = "same"
 _LINE = "\n"
+# The beginning of the loop's text, which tells it from other texts.
+_DRIVER_CHARACTERS = 32
 # Makes a child able to report: a script may have disabled a builtin, or defined a function of its name.
 _REPAIRED = (
     "\\unset -f builtin;\\enable builtin;for _ in printf pwd umask shopt set declare alias trap;do \\enable $_;done;"
@@ -55,7 +58,7 @@ _CODE = f"${{{VARIABLE}[1]%% *}}"
 
 
 class ShellLoop:
-    """The texts for one shell, by the numbers of its descriptors."""
+    """The texts for one shell, by the numbers of its descriptors. It has a method for each text."""
 
     def __init__(self, base: int) -> None:
         """With the number on which the shell gets the third stream; the loop uses the numbers above it."""
@@ -236,6 +239,13 @@ class ShellLoop:
     def leave(self, code: int, nonce: str) -> str:
         """Write the state, report that, and exit with the status of the turn before."""
         return f"{self.dump(nonce)};\\builtin exit {code}"
+
+
+def named_by_script(argv: tuple[str, ...], loop: ShellLoop, *, shell: str, script: str) -> tuple[str, ...]:
+    """Name a background part of a script, which is a fork of the shell and shows the loop's text, by the script."""
+    if not argv or not argv[-1].startswith(loop.driver[:_DRIVER_CHARACTERS]):
+        return argv
+    return os.path.basename(shell), "-c", script
 
 
 def _previous_status(code: int) -> str:

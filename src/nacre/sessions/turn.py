@@ -8,7 +8,6 @@ shell moves to a new pipe and goes on; where it cannot, it exits, and the comman
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,25 +17,27 @@ from nacre.backend import SIDE, Ending, Listener, PipesOnly, Survivor
 from nacre.backends.contained_process import ContainedProcess
 from nacre.backends.inline_wait import INLINE_MILLISECONDS, can_block_briefly, tell_output
 from nacre.backends.pipes import stop_listening
-from nacre.backends.start_errors import start_error
+from nacre.backends.start_errors import directory_error
 from nacre.command import Command, NewJob
 from nacre.errors import NacreError
 from nacre.sessions.bash_process import BashProcess
 from nacre.sessions.framing import TurnReport
-from nacre.sessions.lost_shell import ShellFate
+from nacre.sessions.lost_shell import ShellFate, fate_of
 from nacre.sessions.pipe_switch import PipeSwitch
 from nacre.sessions.session_shell import SessionShell
-from nacre.sessions.shell_loop import NO_DIRECTORY, SPENT
+from nacre.sessions.shell_loop import NO_DIRECTORY, SPENT, named_by_script
 from nacre.sessions.turn_spec import TurnSpec
 
 # Retries before a shell moves away from leftover processes; many exit within milliseconds, as `>(tee log)` does.
 RETRIES, RETRY_SECONDS = 4, 0.004
-# The beginning of the loop's text, which tells it from other texts.
-DRIVER_CHARACTERS = 32
 
 
 class Turn(PipesOnly):
-    """The process of one command in a session's shell."""
+    """The process of one command in a session's shell.
+
+    A third of its methods are the controls of a Process. The others are the steps of one conversation with the shell
+    and its runner: they share the state that says which step comes next, and no part of it means anything alone.
+    """
 
     def __init__(self, shell: SessionShell, bash: BashProcess, command: Command, spec: TurnSpec) -> None:
         self.over = False
@@ -61,6 +62,8 @@ class Turn(PipesOnly):
         self._switched = False
         """True if the shell waits again, and what the script left running is still to be kept."""
         self._survivors: tuple[Survivor, ...] = ()
+        self._stopping = False
+        """True if the runner was told to stop the shell."""
         self._mark = 0
         """The mark of what the script left running."""
         self._kept = False
@@ -105,7 +108,7 @@ class Turn(PipesOnly):
             self._attend()
             stop_listening(self._loop, self._bash.sock)
             return
-        if report is None or self._leaving:
+        if report is None or self._leaving or self._stopping:
             return
         if self._switch is not None:
             self._finish_switch(self._switch, report)
@@ -138,7 +141,7 @@ class Turn(PipesOnly):
             tell_output(self._listener, fds, streams=(1, SIDE))
         if report.problem == NO_DIRECTORY:
             self._finish("waits")
-            self._listener.failed(_directory_error(command, report.last))
+            self._listener.failed(directory_error(command, report.last))
         elif self._command.budget is not None and report.codes and report.codes[0] and not self._asked:
             # A program that was refused memory or a process may fail before the runner has seen it.
             self._asked = True
@@ -158,7 +161,7 @@ class Turn(PipesOnly):
 
     def _spent(self, report: TurnReport, budget: str | None) -> None:
         self._budget = budget
-        if not self.over:
+        if not (self.over or self._stopping):
             self._script_ended(report)
 
     def _end(self, fate: ShellFate, ending: Ending) -> None:
@@ -196,7 +199,7 @@ class Turn(PipesOnly):
             self._attending.part(self._parted)
 
     def _retry(self, report: TurnReport) -> None:
-        if not self.over:
+        if not (self.over or self._stopping):
             self._script_ended(report)
 
     def _parted(self, mark: int | None) -> None:
@@ -260,7 +263,7 @@ class Turn(PipesOnly):
     def shell_exited(self, ending: Ending) -> None:
         """The runner has reaped the shell, or stopped the command."""
         if not self.over:
-            fate = _fate(ending, leaving=self._leaving)
+            fate = fate_of(ending, leaving=self._leaving)
             if fate == "exit":
                 notes = self._bash.notes()
                 stages = notes.stages if self._command.stages else ()
@@ -286,8 +289,8 @@ class Turn(PipesOnly):
         if self._kept:
             self._attending.stop_kept(self._mark, self._cleared)
             return
-        # The shell does not go on, even if the command has ended in the same moment.
-        self._switched = False
+        # The shell does not go on, even if the script ends in the same moment: its runner tells the end.
+        self._switched, self._stopping = False, True
         self._attending.stop()
 
     def _cleared(self) -> None:
@@ -300,8 +303,10 @@ class Turn(PipesOnly):
 
     async def survivors(self) -> tuple[Survivor, ...]:
         found = await self._attending.survivors() if self._attending is not None else ()
-        driver = self._bash.loop.driver[:DRIVER_CHARACTERS]
-        self._survivors = tuple(_with_script(one, driver, self._command) for one in found)
+        loop, shell, script = self._bash.loop, self._command.shell, self._command.script
+        self._survivors = tuple(
+            replace(one, argv=named_by_script(one.argv, loop, shell=shell, script=script)) for one in found
+        )
         return self._survivors
 
     def pause(self) -> None:
@@ -342,27 +347,3 @@ class _FromRunner:
         self.started = listener.started
         self.exited = turn.shell_exited
         self.failed = turn.shell_failed
-
-
-def _fate(ending: Ending, *, leaving: bool) -> ShellFate:
-    if leaving:
-        return "left"
-    if ending.why is not None:
-        return ending.why
-    if ending.code is not None:
-        return "exit"
-    return "signal" if ending.signal is not None else "lost"
-
-
-def _with_script(survivor: Survivor, driver: str, command: Command) -> Survivor:
-    """A background part of the script is a fork of the shell and shows the loop's text; name it by the script."""
-    if not survivor.argv or not survivor.argv[-1].startswith(driver):
-        return survivor
-    return replace(survivor, argv=(os.path.basename(command.shell), "-c", command.script))
-
-
-def _directory_error(command: Command, message: str) -> NacreError:
-    """Why the shell could not enter the directory, from bash's message in English."""
-    reason = message.strip().rpartition(": ")[2]
-    number = next((one for one in errno.errorcode if os.strerror(one) == reason), None)
-    return start_error("cwd", number, reason or "the shell could not enter it", command)
