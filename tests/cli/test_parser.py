@@ -48,3 +48,20 @@ def test_help_without_a_reader_causes_no_traceback(nacre: Nacre) -> None:
     inside = f"{' '.join(nacre.argv)} --help >/dev/full; echo $?"
     done = subprocess.run(["bash", "-c", inside], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("125\n", "nacre: a read or write failed: No space left on device\n")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_and_a_verb_explains_the_verb(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["help", verb]) == 0
+    assert capsys.readouterr().out.startswith(f"usage: nacre {verb} ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["run", "--timeout", "soon", "--", "true"], "argument --timeout: must be a number, got 'soon'"),
+        (["log", "-n", "1.5"], "argument -n/--last: must be a whole number, got '1.5'"),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_named_in_plain_words(nacre: Nacre, arguments: list[str], problem: str) -> None:
+    assert nacre(*arguments).err.endswith(f"nacre {arguments[0]}: error: {problem}\n")

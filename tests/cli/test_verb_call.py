@@ -36,13 +36,13 @@ def test_arguments_may_come_on_stdin(nacre: Nacre, arguments: list[str]) -> None
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (b"", "Expecting value: line 1 column 1 (char 0)"),
+        (b"{,}", "Expecting property name enclosed in double quotes at line 1, column 2"),
         (b"{'command': 'ls'}", "Expecting property name enclosed in double quotes"),
-        (b"\xff\xfe\xfd", "'utf-16-le' codec can't decode"),
-        (b"[" * 100_000, "maximum recursion depth exceeded"),
-        (b"1" * 5000, "Exceeds the limit"),
+        (b"\xff\xfe\xfd", "it is not UTF-8"),
+        (b"[" * 100_000, "it is nested too deeply"),
+        (b"1" * 5000, "a number has too many digits"),
     ],
-    ids=["empty", "python", "bytes", "deep", "long"],
+    ids=["comma", "python", "bytes", "deep", "long"],
 )
 def test_what_is_not_json_is_an_answer_on_stdout(nacre: Nacre, text: bytes, reason: str) -> None:
     done = nacre("call", "basic", "-", stdin=text)
@@ -51,6 +51,12 @@ def test_what_is_not_json_is_an_answer_on_stdout(nacre: Nacre, text: bytes, reas
     assert list(answer) == ["error"]
     assert answer["error"].startswith(f"the arguments are not JSON: {reason}")
     assert answer["error"].endswith("; give one JSON object")
+
+
+@pytest.mark.parametrize("text", [b"", b" \n"])
+def test_no_arguments_at_all_are_said_to_be_missing(nacre: Nacre, text: bytes) -> None:
+    done = nacre("call", "basic", stdin=text)
+    assert json.loads(done.out) == {"error": "there are no arguments; give one JSON object"}
 
 
 @pytest.mark.parametrize("contract", ["modes", "workspace", "anthropic", "openai", "job", "read"])

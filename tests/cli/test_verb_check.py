@@ -176,3 +176,12 @@ def test_an_unknown_rule_is_an_error_that_names_the_known_ones(
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.startswith('nacre check: NACRE_POLICY_RULES: no_rm is unknown; known: "no_dangerous_rm", ')
+
+
+@pytest.mark.parametrize("option", ["--rules", "--replay"])
+def test_a_file_that_is_not_there_is_named(
+    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing = tmp_path / "missing"
+    assert _run([option, str(missing), "true"], monkeypatch) == 2
+    assert capsys.readouterr().err.lower().startswith(f"nacre check: {missing} cannot be read: no such file")

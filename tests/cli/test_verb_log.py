@@ -182,3 +182,28 @@ def test_a_log_that_cannot_be_read_is_one_line_on_stderr(nacre: Nacre, home: Pat
         f"nacre: the log {home / audit.NAME} cannot be read: is a directory; "
         "set NACRE_HOME to a directory that can be used\n",
     )
+
+
+def test_show_has_every_fact_of_a_call_by_its_id_of_a_job_by_its_own_and_of_the_newest(
+    nacre: Nacre, tmp_path: Path
+) -> None:
+    nacre("run", "--", "echo one", cwd=tmp_path)
+    nacre("call", "modes", '{"command": "exit 3", "mode": "background"}', cwd=tmp_path)
+    nacre("jobs", "wait", "bg_1")
+    first, *job = [json.loads(line) for line in nacre("log", "--json").out.splitlines()]
+    shown = nacre("log", "show", first["call"])
+    assert (shown.code, shown.err) == (0, "")
+    facts = dict(line.split(None, 1) for line in shown.out.splitlines())
+    assert facts.pop("time").startswith("20")
+    assert facts == {name: json.dumps(value) for name, value in first.items() if name != "time"}
+    assert [json.loads(line) for line in nacre("log", "show", "bg_1", "--json").out.splitlines()] == job
+    assert nacre("log", "show", "--json").out.splitlines()[-1] == json.dumps(job[-1])
+
+
+def test_show_of_a_call_that_is_not_there_says_where_ids_are(nacre: Nacre) -> None:
+    assert nacre("log", "show").out == "no calls\n"
+    nacre("run", "--", "true")
+    done = nacre("log", "show", "bg_7")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("nacre: no call 'bg_7' in the log; `nacre log --json` has the ids of calls")
+    assert nacre("log", "shwo").err == "nacre: nacre log takes no arguments, or show and one id; got 'shwo'\n"

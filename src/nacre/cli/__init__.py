@@ -103,9 +103,11 @@ def main(argv: list[str] | None = None) -> int:
     if arguments and arguments[0].startswith("--") and not _take_options(arguments := list(arguments)):
         return 2
     verb = arguments[0] if arguments else "--help"
+    if verb == "help" and arguments[1:2] and arguments[1] in VERBS:
+        verb, arguments = arguments[1], [arguments[1], "--help"]
     if verb in ("-h", "--help", "help"):
         return _print(summary())
-    if verb in ("-V", "--version"):
+    if verb in ("-V", "--version", "version"):
         from nacre import __version__
 
         return _print(f"nacre {__version__}\n")

@@ -10,6 +10,8 @@ from typing import Any, NoReturn
 from nacre.cli import VERBS
 from nacre.cli.frame import usage_code
 
+_TYPES = {"float": "a number", "int": "a whole number"}
+
 
 class Parser(argparse.ArgumentParser):
     """A parser whose exit code for `nacre run` differs from the command's."""
@@ -19,6 +21,9 @@ class Parser(argparse.ArgumentParser):
         print(self.format_help(), end="", file=file)
 
     def error(self, message: str) -> NoReturn:
+        # The base class names types of Python.
+        for theirs, plain in _TYPES.items():
+            message = message.replace(f"invalid {theirs} value:", f"must be {plain}, got")
         self.print_usage(sys.stderr)
         self.exit(usage_code(self.prog.split()[1]), f"{self.prog}: error: {message}\n")
 

@@ -39,7 +39,8 @@ def main(namespace: argparse.Namespace) -> int:
     try:
         arguments = json.loads(text)
     except (ValueError, RecursionError) as error:
-        wrong = InvalidRequestError(f"the arguments are not JSON: {error}; give one JSON object", field="arguments")
+        problem = f"the arguments are not JSON: {_reason(error)}" if text.strip() else "there are no arguments"
+        wrong = InvalidRequestError(f"{problem}; give one JSON object", field="arguments")
         reply = Tool(namespace.contract).refusal(wrong)
     else:
         reply = asyncio.run(_call(namespace.contract, arguments, namespace.tools.split(",")))
@@ -47,6 +48,15 @@ def main(namespace: argparse.Namespace) -> int:
         complain(notice)
     print(json.dumps(reply.json(), indent=2 if namespace.pretty else None))
     return 0
+
+
+def _reason(error: ValueError | RecursionError) -> str:
+    """Say why a text is no JSON, in words that are not Python's."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at line {error.lineno}, column {error.colno}"
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8"
+    return "it is nested too deeply" if isinstance(error, RecursionError) else "a number has too many digits"
 
 
 async def _call(contract: str, arguments: object, tools: list[str]) -> Reply:

@@ -25,6 +25,7 @@ from nacre.guard.rules.rule_file import RuleFileError, load_rules
 from nacre.guard.verdict import ALLOWED, Verdict
 from nacre.planning.plan import plan
 from nacre.profile import Profile
+from nacre.regular_file import read_regular_text
 from nacre.request import ShellRequest
 
 Judge = Callable[[str], Verdict]
@@ -57,8 +58,11 @@ def main(namespace: argparse.Namespace) -> int:
             with Path(namespace.replay).open(encoding="utf-8", errors="replace") as log:
                 print(json.dumps(replay(log, judged)))
             return 0
-    except (ConfigError, RuleFileError, OSError) as exc:
+    except (ConfigError, RuleFileError) as exc:
         say(f"nacre check: {exc}")
+        return 2
+    except OSError as exc:
+        say(f"nacre check: {exc.filename} cannot be read: {exc.strerror}")
         return 2
     if namespace.jsonl:
         for line in sys.stdin.buffer:
@@ -84,7 +88,7 @@ def _judge(namespace: argparse.Namespace) -> Judge:
         chosen = replace(chosen, rules_file=None)
     policy = policy_of(chosen, profile)
     if namespace.rules is not None:
-        policy = replace(policy, rules=load_rules(Path(namespace.rules).read_text(encoding="utf-8"), namespace.rules))
+        policy = replace(policy, rules=load_rules(read_regular_text(namespace.rules), namespace.rules))
     if not is_guarded(profile, chosen):
         return lambda command: ALLOWED
     env = plan(ShellRequest(command="true"), profile, settings, cwd=cwd, environ=environ).command.env

@@ -1,4 +1,4 @@
-"""`nacre log`: shows the audit log, one line per call."""
+"""`nacre log`: shows the audit log, one line per call, or all that it has about one call."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 from nacre import audit, config
 from nacre.cli.following import appended_lines
+from nacre.cli.frame import USAGE, complain
 from nacre.cli.listing import GREEN, RED, Paper, paper
 from nacre.warden import path_lookup
 
@@ -26,10 +27,13 @@ _EARLIER = {"timedout": "timedOut"}
 
 EPILOG = """\
 A call has failed when it exited with another code than 0 or did not exit by itself. Text shortens long commands;
---json has them whole. On a terminal there are a header and colours (not with NO_COLOR).
+--json has them whole, with the id of each call. On a terminal there are a header and colours (not with NO_COLOR).
+
+`show ID` prints every fact about a call: ID is the id of a call or of a job. Without an ID it is the newest call.
 
 examples:
   nacre log -n 20
+  nacre log show bg_1
   nacre log --failed --project .
   nacre log -f --json
 """
@@ -38,6 +42,7 @@ Test = Callable[[dict[str, Any]], bool]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="*", metavar="show ID", help="all that the log has about one call")
     parser.add_argument("--json", action="store_true", help="one object a line, as it was written")
     parser.add_argument("-n", "--last", type=int, metavar="N", help="only the last N calls")
     parser.add_argument("-f", "--follow", action="store_true", help="go on with the calls to come, until interrupted")
@@ -50,6 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(namespace: argparse.Namespace) -> int:
     state_dir = config.state_dir(os.environ)
+    if namespace.words:
+        return _show(namespace, state_dir)
     wanted = _wanted(namespace)
     # Before the log is read, so that no call is missed between the two.
     coming = appended_lines(os.path.join(os.path.abspath(state_dir), audit.NAME)) if namespace.follow else iter(())
@@ -65,6 +72,39 @@ def main(namespace: argparse.Namespace) -> int:
         if found is not None and wanted(found):
             print(json.dumps(found) if namespace.json else _line(found, sheet), flush=True)
     return 0
+
+
+def _show(namespace: argparse.Namespace, state_dir: str) -> int:
+    verb, *ids = namespace.words
+    if verb != "show" or len(ids) > 1:
+        complain(f"nacre log takes no arguments, or show and one id; got {' '.join(namespace.words)!r}")
+        return USAGE
+    entries = list(audit.entries(state_dir))
+    if not entries:
+        print("no calls")
+        return 0
+    wanted = ids[0] if ids else str(entries[-1].get("call"))
+    # A call that became a job has two entries with the same id: its start and its end.
+    found = [entry for entry in entries if wanted in (entry.get("call"), entry.get("jobId"))]
+    if not found:
+        complain(
+            f"no call {wanted!r} in the log; `nacre log --json` has the ids of calls, `nacre jobs list` those of jobs"
+        )
+        return USAGE
+    for number, entry in enumerate(found):
+        if namespace.json:
+            print(json.dumps(entry))
+            continue
+        shown = {**entry, "time": _when(entry)}
+        width = max(map(len, shown))
+        # json.dumps escapes control and direction characters, so that no fact can disguise itself.
+        lines = [f"{name:<{width}}  {value if name == 'time' else json.dumps(value)}" for name, value in shown.items()]
+        print(*[""] * bool(number), *lines, sep="\n")
+    return 0
+
+
+def _when(entry: dict[str, Any]) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.get("time", 0)))
 
 
 def _wanted(namespace: argparse.Namespace) -> Test:
@@ -93,7 +133,7 @@ def _has_failed(entry: dict[str, Any]) -> bool:
 
 
 def _line(entry: dict[str, Any], sheet: Paper) -> str:
-    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.get("time", 0)))
+    when = _when(entry)
     code, outcome = entry.get("exitCode"), _outcome(entry)
     word = _WORDS.get(outcome, outcome)
     status = f"{word if code is None else f'{word} {code}':<12}"
