@@ -241,3 +241,17 @@ async def test_a_follower_that_does_not_read_holds_up_no_call(home: Path) -> Non
 
 def _logged(home: Path) -> list[dict[str, str]]:
     return [json.loads(line) for line in (home / "log.jsonl").read_text().splitlines()]
+
+
+async def test_a_follower_that_comes_late_learns_what_a_job_waits_for(home: Path, tmp_path: Path) -> None:
+    async with Tool("workspace", cwd=tmp_path) as tool:
+        reply = await tool.call({"command": "read -p 'Sure? ' x", "pty": True, "async": True})
+        job_id = reply.details["async"]["jobId"]
+        answer = await Tool("job").call({"poll": [job_id], "wait": 20})
+        assert answer.details["waitingFor"]["prompt"] == "Sure?"
+        async with following(home) as feed:
+            events = await until(feed, lambda event: event["event"] == "waiting")
+            # Output ends a wait, so that the prompt itself must come before.
+            assert kinds(events) == ["start", "job", "output", "waiting"]
+            await Tool("job").call({"write": job_id, "text": "yes\n"})
+            assert text_of(await until_ends(feed)) == "yes\r\n"

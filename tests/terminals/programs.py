@@ -108,7 +108,7 @@ PROGRAMS = [
     Program(
         "top",
         "top -d 1",
-        (Step("load average", keys=("h",)), Step("Help for", keys=("q",)), Step("load average")),
+        (Step("load average", keys=("h",)), Step("Toggle highlights", keys=("q",)), Step("load average")),
         needs=("top",),
     ),
     Program(

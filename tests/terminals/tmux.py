@@ -38,7 +38,7 @@ class Tmux:
             pytest.skip("needs tmux")
         # A path of a socket holds 107 bytes at most: tmux is started in the directory and names it relative to that.
         self._directory = directory
-        self._started = False
+        self._started = 0
 
     def __enter__(self) -> Self:
         return self
@@ -56,11 +56,14 @@ class Tmux:
         options += ["set-option", "-g", "history-limit", "5000", ";"]
         # The server has to exist before it can be told anything; it would end again at once without a session.
         begin = [] if self._started else ["start-server", ";"]
+        self._started += 1
+        # tmux itself sometimes forgets to collect the status of a program.
+        code = self._directory / f"exit-code-{self._started}"
+        told = f"({command}\n); echo $? > {shlex.quote(str(code))}"
         shown = self.ask(
-            *begin, *options, "new-session", "-d", "-P", "-F", "#{pane_id}", *size, *place, *variables, command
+            *begin, *options, "new-session", "-d", "-P", "-F", "#{pane_id}", *size, *place, *variables, told
         )
-        self._started = True
-        return Pane(self, shown.strip())
+        return Pane(self, shown.strip(), code)
 
     def ask(self, *arguments: str) -> str:
         command = ["tmux", "-S", "tmux.socket", "-f", "/dev/null", *arguments]
@@ -79,9 +82,10 @@ def _environment() -> dict[str, str]:
 class Pane:
     """One program in its terminal."""
 
-    def __init__(self, tmux: Tmux, name: str) -> None:
+    def __init__(self, tmux: Tmux, name: str, code: Path) -> None:
         self._tmux = tmux
         self._name = name
+        self._code = code
 
     def send(self, *keys: str) -> None:
         """Press keys by their names."""
@@ -115,8 +119,7 @@ class Pane:
     def exit_code(self) -> int:
         """Wait for the end of the program; return its code."""
         end = time.monotonic() + PATIENCE_SECONDS
-        # The terminal is closed a moment before tmux learns how the program ended.
-        while not (ended := self.fact("pane_dead_status") or self.fact("pane_dead_signal")):
+        while not self._code.exists() or not (said := self._code.read_text()):
             assert time.monotonic() < end, f"it did not end:\n{self.screen()}"
             time.sleep(0.02)
-        return -1 if self.fact("pane_dead_signal") else int(ended)
+        return int(said)

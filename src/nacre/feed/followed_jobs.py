@@ -64,13 +64,18 @@ class FollowedJob:
     def ended(self) -> bool:
         return not self._lock.held()
 
-    def waiting(self) -> FeedEvent | None:
-        """Return that the job has begun or ceased to wait for input; None if neither."""
-        if not has_terminal(self._job):
-            return None
-        found = state(self._job)
-        asked = None if found is None else found.waiting
-        if asked == self._asked:
+    def asks(self) -> Waiting | None:
+        """Return what the job waits for now."""
+        found = state(self._job) if has_terminal(self._job) else None
+        return None if found is None else found.waiting
+
+    def waiting(self, asked: Waiting | None, *, wrote: bool) -> FeedEvent | None:
+        """Return that the job has begun or ceased to wait for input; None if neither.
+
+        Args:
+            wrote: output was told since, which ends a wait for every viewer.
+        """
+        if asked == self._asked and not (wrote and asked is not None):
             return None
         self._asked = asked
         return self._event("waiting", prompt=asked and asked.prompt, hidden=asked is not None and asked.hidden)
@@ -145,14 +150,17 @@ class FollowedJobs:
         try:
             yield from self._new(begun)
             for job_id, followed in list(self._jobs.items()):
-                if (waiting := followed.waiting()) is not None:
-                    yield waiting
-                if not followed.ended() and not followed.grown():
-                    continue
-                events, over = followed.read(self._table)
-                yield from events
+                # Asked before the output is read, and told after it: the prompt itself is output.
+                asked = followed.asks()
+                events: list[FeedEvent] = []
+                over = False
+                if followed.ended() or followed.grown():
+                    events, over = followed.read(self._table)
+                    yield from events
                 if over:
                     self._jobs.pop(job_id).close()
+                elif (waiting := followed.waiting(asked, wrote=bool(events))) is not None:
+                    yield waiting
         except (JobError, StateDirectoryError):
             return  # the directory does not answer, or is unusable: the next look may find it
 

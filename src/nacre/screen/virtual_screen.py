@@ -138,6 +138,11 @@ def open_screen(columns: int, rows: int, *, emulator: Emulator = "auto") -> Virt
     raise ScreenUnavailableError(INSTALL)
 
 
+def has_emulator() -> bool:
+    """Return whether a screen can be had."""
+    return any(importlib.util.find_spec(name) is not None for name in ("pyghostty", "pyte"))
+
+
 def check_size(columns: Any, rows: Any) -> tuple[int, int]:
     """Return the size, or refuse one that no terminal has."""
     for name, value, least, most in (
