@@ -6,8 +6,6 @@ import asyncio
 import os
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,33 +15,10 @@ from nacre.backends.spare_shells import spares
 from nacre.command import TerminalSize
 from nacre.result import Exited, Signalled, TimedOut
 from nacre.sandbox.probing import probe
-from nacre.settings import SandboxSettings, ShellSettings
+from sandbox.conftest import needs_bubblewrap, settings
 
-pytestmark = pytest.mark.skipif(
-    probe(os.environ.get("PATH", os.defpath)).backend != "bubblewrap", reason="bubblewrap cannot make a sandbox here"
-)
-PLAIN = ShellSettings(snapshot=False)
-
-
-def settings(**sandbox: object) -> nacre.Settings:
-    return nacre.Settings(shell=PLAIN, sandbox=SandboxSettings(mode="required", **sandbox))  # type: ignore[arg-type]
-
-
+pytestmark = needs_bubblewrap
 SETTINGS = settings()
-
-
-@pytest.fixture
-def outside() -> Iterator[Path]:
-    """A directory that is neither the workspace's nor below /tmp."""
-    with tempfile.TemporaryDirectory(dir="/var/tmp") as path:
-        yield Path(path)
-
-
-@pytest.fixture
-def workspace(tmp_path: Path) -> Path:
-    path = tmp_path / "workspace"
-    path.mkdir()
-    return path
 
 
 async def test_the_workspace_and_tmp_can_be_written_and_nothing_else(workspace: Path, outside: Path) -> None:

@@ -15,11 +15,14 @@ from nacre.result import ShellResult
 from nacre.sandbox.confiner import Confiner
 from nacre.sandbox.explanation import explain
 from nacre.settings import SandboxSettings
+from nacre.warden.protocol import PROXY_PORT
 
 # The session of commands that have none.
 STATELESS = "run"
 # How much of an output is searched for the sandbox's doing: the last error is what failed the command.
 _SEARCHED_CHARACTERS = 8192
+_HTTP_VARIABLES = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy")
+_MOST_PLACES = 10
 ELSEWHERE = "commands run where the program says, and nacre confines none there"
 
 
@@ -47,8 +50,8 @@ class Confining:
             return planned
         ground = planned.request.ground or Ground(working_directory(), STATELESS)
         spec = self.confiner.spec(ground.directory, ground.session)
-        command = replace(planned.command, sandbox=spec, env=_with_temporary(planned.command.env, spec))
-        shared = _with_temporary(planned.shared_env, spec)
+        command = replace(planned.command, sandbox=spec, env=_inside(planned.command.env, spec))
+        shared = _inside(planned.shared_env, spec)
         return replace(planned, command=command, shared_env=shared)
 
     def explained(self, planned: Plan, result: ShellResult) -> ShellResult:
@@ -61,6 +64,8 @@ class Confining:
         if session not in self._told:
             self._told.add(session)
             notices = (*notices, self.confiner.line(spec))
+        if "refusals" in spec.message:
+            notices = (*notices, *_refusals(spec.message["refusals"], since=result.started_at))
         if not result.ok and spec.message:
             tails = (one.text[-_SEARCHED_CHARACTERS:] for one in (result.output, result.stderr) if one is not None)
             reason = explain("\n".join(tails), spec.facts)
@@ -77,8 +82,29 @@ class Confining:
         self.confiner.close()
 
 
-def _with_temporary(env: Mapping[str, str], spec: SandboxSpec) -> Mapping[str, str]:
-    """The environment whose temporary files go where they can be written."""
-    if "temporary" not in spec.message or env.get("TMPDIR", "/tmp") == "/tmp":
-        return env
-    return {**env, "TMPDIR": "/tmp"}
+def _refusals(path: str, *, since: float) -> list[str]:
+    """What the proxy has refused since a command began."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = [line.split() for line in file]
+    except OSError:
+        return []
+    places = dict.fromkeys(line[1] for line in lines if len(line) == 2 and float(line[0]) >= since)
+    if not places:
+        return []
+    shown = ", ".join(list(places)[:_MOST_PLACES]) + (", …" if len(places) > _MOST_PLACES else "")
+    return [f"the sandbox has refused a connection while it ran: {shown} (sandbox.network lists what may be reached)"]
+
+
+def _inside(env: Mapping[str, str], spec: SandboxSpec) -> Mapping[str, str]:
+    """The environment of a command in its sandbox: where temporary files can be written, and the way out."""
+    changed = {}
+    if "temporary" in spec.message and env.get("TMPDIR", "/tmp") != "/tmp":
+        changed["TMPDIR"] = "/tmp"
+    if "landlock" in spec.message:
+        changed["TMPDIR"] = spec.message["landlock"]["writable"][-1]
+    if "hosts" in spec.message:
+        changed |= dict.fromkeys(_HTTP_VARIABLES, f"http://127.0.0.1:{PROXY_PORT}")
+        changed |= dict.fromkeys(("ALL_PROXY", "all_proxy"), f"socks5h://127.0.0.1:{PROXY_PORT}")
+        changed |= dict.fromkeys(("NO_PROXY", "no_proxy"), "localhost,127.0.0.1,::1")
+    return {**env, **changed} if changed else env

@@ -23,7 +23,7 @@ def words_of(program: str, policy: SandboxPolicy, found: Surroundings, *, user_n
         words.append("--unshare-net")
     words += ["--bind" if policy.access == "full" else "--ro-bind", "/", "/"]
     words += ["--dev", "/dev", "--perms", "1777", "--tmpfs", "/dev/shm", "--proc", "/proc"]
-    if found.temporary is not None:
+    if policy.access != "full":
         words += ["--bind", found.temporary, "/tmp"]
     for path in found.shown:
         words += ["--ro-bind", path, path]

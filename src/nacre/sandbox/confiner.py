@@ -10,7 +10,7 @@ from nacre.command import SandboxSpec
 from nacre.errors import StartError
 from nacre.sandbox.bubblewrap import words_of
 from nacre.sandbox.policy import NEEDS, SandboxPolicy, policy_of
-from nacre.sandbox.private_directory import PrivateDirectory, register_of
+from nacre.sandbox.private_directory import PrivateDirectory, refusals_of, register_of
 from nacre.sandbox.probing import Found, probe
 from nacre.sandbox.surroundings import Surroundings, look_around, writable_roots
 from nacre.sandbox.syscall_filter import AF_INET, AF_INET6, AF_NETLINK, filter_program
@@ -62,7 +62,7 @@ class Confiner:
                 policy,
                 workspace,
                 self._environ,
-                temporary=self._temporary(session) if policy.access != "full" else None,
+                temporary=self._temporary(session),
                 state_dir=self._state_dir,
                 held=self._held(workspace),
             )
@@ -145,10 +145,9 @@ def _facts(
 
 
 def _landlock_message(policy: SandboxPolicy, around: Surroundings, program: bytes) -> Mapping[str, Any]:
-    private = () if around.temporary is None else (around.temporary,)
     rules = {
         "confines": policy.access != "full",
-        "writable": [*around.writable, *private],
+        "writable": [*around.writable, around.temporary],
         "network": policy.network == "on",
     }
     return {"landlock": rules, "filter": program.decode("latin-1")}
@@ -169,7 +168,10 @@ def _message(found: Found, policy: SandboxPolicy, around: Surroundings) -> Mappi
         "words": words_of(found.program, policy, around, user_namespace=found.user_namespace),
         "filter": program.decode("latin-1"),
     }
-    if around.temporary is not None:
+    if policy.network == "hosts":
+        message["hosts"] = [[host.name, host.port] for host in policy.hosts]
+        message["refusals"] = refusals_of(around.temporary)
+    if policy.access != "full":
         message["temporary"] = around.temporary
     if around.placeholders:
         message["placeholders"] = list(around.placeholders)

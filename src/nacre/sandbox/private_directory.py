@@ -40,6 +40,11 @@ def register_of(writable: tuple[str, ...]) -> str:
     return os.path.join(base_directory(), f"names-{name}")
 
 
+def refusals_of(private: str) -> str:
+    """The file in which the proxy of a session's sandboxes notes what it refused, beside its private directory."""
+    return f"{private}.refusals"
+
+
 class PrivateDirectory:
     """A directory of this program for one session's temporary files."""
 
@@ -61,6 +66,7 @@ class PrivateDirectory:
             with contextlib.suppress(OSError):
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(self.path, ignore_errors=True)
+                os.unlink(refusals_of(self.path))
             os.close(fd)
 
     def drop(self, *, close: bool) -> None:
@@ -86,5 +92,6 @@ def _remove_if_unused(path: str) -> None:
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         shutil.rmtree(path, ignore_errors=True)
+        os.unlink(refusals_of(path))
     finally:
         os.close(fd)

@@ -87,8 +87,8 @@ class Surroundings(NamedTuple):
     placeholders: tuple[str, ...]
     """What is protected and does not exist."""
     hidden: tuple[tuple[str, Kind], ...]
-    temporary: str | None
-    """The directory that is /tmp inside; None for the real one."""
+    temporary: str
+    """The directory that is /tmp inside, unless everything can be written."""
     shown: tuple[str, ...] = ()
     """Directories below /tmp that stay what they are, read-only."""
     problems: tuple[str, ...] = ()
@@ -100,7 +100,7 @@ def look_around(
     workspace: str,
     environ: Mapping[str, str],
     *,
-    temporary: str | None,
+    temporary: str,
     state_dir: str,
     held: Collection[str] = (),
 ) -> Surroundings:
@@ -128,7 +128,7 @@ def look_around(
         placeholders=tuple(dict.fromkeys(placeholders)),
         hidden=_hidden(policy, writable, home, state_dir),
         temporary=temporary,
-        shown=() if temporary is None else _shown(workspace, home, state_dir),
+        shown=() if policy.access == "full" else _shown(workspace, home, state_dir),
         problems=tuple(dict.fromkeys(problems)),
     )
 

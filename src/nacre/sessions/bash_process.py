@@ -59,8 +59,9 @@ class Leftovers:
         self._shell, self._runner, self._cell = shell, runner, cell
         self._expected = f"{shell} ".encode("ascii")
         if cell:
-            outer, first, holder = cell
-            self._expected, self._alone = f"{outer} {shell} ".encode("ascii"), f"{holder} ".encode("ascii")
+            outer, first, holder, *proxy = cell
+            ours = " ".join(map(str, (outer, *proxy, shell, "")))
+            self._expected, self._alone = ours.encode("ascii"), f"{holder} ".encode("ascii")
             with contextlib.suppress(OSError):
                 self._orphans = os.open(f"/proc/{first}/task/{first}/children", os.O_RDONLY | os.O_CLOEXEC)
         # A /proc that hides other users' processes hides runners too: then nothing can be ruled out.

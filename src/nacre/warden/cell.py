@@ -16,6 +16,10 @@ import time
 
 from nacre.warden import children
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nacre.warden.allowed_hosts import HostRule
+
 # How long bubblewrap may take to make the namespaces; it takes milliseconds.
 OPEN_SECONDS = 10.0
 # What runs in a cell so that it stays: it ends when the runner's end of its pipe is closed.
@@ -37,21 +41,29 @@ class CellError(OSError):
 class Cell:
     """One sandbox with its three processes: bubblewrap, the first process inside, and what holds the cell open."""
 
-    def __init__(self, words: list[str]) -> None:
+    def __init__(self, words: list[str], *, hosts: list[HostRule] | None = None, refusals: str = "") -> None:
         """Make the namespaces; raises OSError when that cannot be done.
 
         Args:
             words: bubblewrap and its options.
+            hosts: what can be reached from inside, by a proxy.
+            refusals: the file that the proxy notes its refusals in.
         """
         self.words = words
+        self.hosts = hosts
         self._ends: list[int] = []
-        self.outer = self.first = self._holder = 0
+        self.outer = self.first = self._holder = self._proxy = 0
         try:
             self._open(words)
+            if hosts is not None:
+                # Loaded by the runners that have one.
+                from nacre.warden.host_proxy import start_proxy
+
+                self._proxy = start_proxy(self, hosts, refusals)
         except BaseException:
             self.close()
             raise
-        children.cell = (self.outer, self.first, self._holder)
+        children.cell = (self.outer, self.first, self._holder, *((self._proxy,) if self._proxy else ()))
 
     def _open(self, words: list[str]) -> None:
         (inside_in, hold), (said, inside_out), (complaints, errors), (info, info_end) = (os.pipe() for _ in range(4))
@@ -121,12 +133,14 @@ class Cell:
         children.cell = ()
         if self.outer:
             self.kill()
+        for pid in (self.outer, self._proxy):
             try:
-                os.kill(self.outer, signal.SIGKILL)
-                os.waitpid(self.outer, 0)
+                if pid:
+                    os.kill(pid, signal.SIGKILL)
+                    os.waitpid(pid, 0)
             except (ProcessLookupError, ChildProcessError):
                 pass  # collected already
-        self.outer = self.first = 0
+        self.outer = self.first = self._proxy = 0
         for fd in self._ends:
             os.close(fd)
         self._ends = []

@@ -48,6 +48,9 @@ class Sandbox(TypedDict):
     filter: str
     """The filter of system calls, as Latin-1; empty for none."""
     landlock: NotRequired[Landlock]
+    hosts: NotRequired[list[tuple[str, int | None]]]
+    """The hosts that the proxy of the sandbox connects to, and the file that it notes its refusals in."""
+    refusals: NotRequired[str]
     temporary: NotRequired[str]
     """The directory that is /tmp inside, locked while it is used."""
     placeholders: NotRequired[list[str]]

@@ -67,14 +67,16 @@ class Cells:
             return None
         if terminal is not None:
             words = [*words, "--dev-bind", terminal, "/dev/console"]
-        if self._cell is not None and self._cell.words == words and self._cell.usable:
+        hosts = sandbox.get("hosts")
+        same = self._cell is not None and self._cell.words == words and self._cell.hosts == hosts
+        if self._cell is not None and same and self._cell.usable:
             return self._cell
         self.close()
         try:
             self._take_temporary(sandbox)
             if "placeholders" in sandbox:
                 self._placeholders = Placeholders(sandbox["register"], sandbox["placeholders"])
-            self._cell = Cell(words)
+            self._cell = Cell(words, hosts=hosts, refusals=sandbox.get("refusals", ""))  # type: ignore[arg-type]
         except OSError as error:
             self.close()
             raise PlaceError("sandbox", error.errno or 0, str(error.strerror or error)) from error
@@ -123,6 +125,10 @@ def _remove_unused(lock: int, path: str, *, rounds: int) -> None:
         import shutil
 
         shutil.rmtree(path, ignore_errors=True)
+        try:
+            os.unlink(f"{path}.refusals")
+        except FileNotFoundError:
+            pass  # nothing was refused
         return
 
 

@@ -74,6 +74,8 @@ MOST_UNSENT_BYTES = 1024 * 1024
 MOST_FILE_BYTES = 1024 * 1024
 # The mode of a directory that only holds a protected name in a sandbox, and stands for nothing.
 PLACEHOLDER_MODE = 0o1555
+# Where the proxy of a sandbox is found inside; its network namespace has no other listener.
+PROXY_PORT = 3128
 # Descriptors of one frame: two streams, each with both ends, are the most.
 MAX_FDS = 16
 # Descriptors for the shell start here: scripts use 3-9, bash 10 and up, process substitution 63 and down.

@@ -1,0 +1,38 @@
+"""What tests of sandboxes share: a workspace, a directory outside of it, and settings."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import nacre
+from nacre.sandbox.probing import probe
+from nacre.settings import SandboxSettings, ShellSettings
+
+needs_bubblewrap = pytest.mark.skipif(
+    probe(os.environ.get("PATH", os.defpath)).backend != "bubblewrap", reason="bubblewrap cannot make a sandbox here"
+)
+
+
+def settings(**sandbox: object) -> nacre.Settings:
+    """Settings with a sandbox that must be had."""
+    chosen = SandboxSettings(**{"mode": "required", **sandbox})  # type: ignore[arg-type]
+    return nacre.Settings(shell=ShellSettings(snapshot=False), sandbox=chosen)
+
+
+@pytest.fixture
+def outside() -> Iterator[Path]:
+    """A directory that is neither the workspace's nor below /tmp."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as path:
+        yield Path(path)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    path = tmp_path / "workspace"
+    path.mkdir()
+    return path
