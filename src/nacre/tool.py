@@ -33,7 +33,7 @@ from nacre.planning.normalise import normalise
 from nacre.planning.plan import Plan
 from nacre.planning.urls import Resolver, UrlRouter
 from nacre.profile import Background, Profile
-from nacre.request import By, Ground, Owner, ShellRequest
+from nacre.request import By, Owner, ShellRequest
 from nacre.result import ShellResult
 from nacre.series import run_series
 from nacre.settings import Settings
@@ -170,11 +170,6 @@ class Tool:
         return Owner(session=session, directory=self._start_directory())
 
     @property
-    def _ground(self) -> Ground:
-        """Where its commands may write in a sandbox: not where its session has gone."""
-        return Ground(self._start_directory(), self._shell.key)
-
-    @property
     def engine(self) -> Engine:
         if self._engine is None:
             self._engine = from_environment(settings=self._settings, approver=self._approver, backend=self._backend)
@@ -197,12 +192,11 @@ class Tool:
     def schema(self) -> dict[str, Any]:
         """Name, description and input schema, as a model sees them."""
         # In a client's terminal each command has a shell of its own, and is waited for to its end.
-        here = self._terminal is None
-        persists = here and self._shell.name is not False and self._backend is None
-        context = context_of(self.engine.settings, self.cwd, persists=persists, most_wait=self._most_wait)
-        if self._backend is not None and not self._backend.keeps:
-            context = replace(context, async_enabled=False)
-        return self._contract.schema(context if here else replace(context, window=0.0))
+        here, backend = self._terminal is None, self._backend
+        persists = here and self._shell.name is not False and backend is None
+        context = context_of(self.engine.settings, self.cwd, persists=persists, moves=here, most_wait=self._most_wait)
+        keeps = backend is None or backend.keeps
+        return self._contract.schema(context if keeps else replace(context, async_enabled=False))
 
     async def call(self, arguments: object) -> Reply:
         """Run one tool call. Whatever the model sent is answered, not raised."""
@@ -219,7 +213,7 @@ class Tool:
         try:
             if isinstance(contract, SeriesContract):
                 series = contract.decode_series(arguments)
-                ground = None if self.engine.confining is None else self._ground
+                ground = None if self.engine.confining is None else self._shell.ground(self._start_directory())
                 return series.present(
                     await run_series(self.engine, series, cwd=self.cwd, key=self._shell.key, ground=ground, live=live)
                 )
@@ -241,12 +235,11 @@ class Tool:
             if handover.waiting:
                 reply = with_handed_over(reply, engine.redactor, self.owner.session)
             return reply
-        except NacreError as error:
+        except (NacreError, asyncio.CancelledError) as error:
             self._log_refusal(arguments, error)
+            if isinstance(error, asyncio.CancelledError):
+                raise
             return self.refusal(error)
-        except asyncio.CancelledError as error:
-            self._log_refusal(arguments, error)
-            raise
 
     def refusal(self, error: NacreError) -> Reply:
         """The answer to a call that was not run, in the contract's own shape."""
@@ -254,12 +247,9 @@ class Tool:
 
     def _log_refusal(self, arguments: object, error: BaseException) -> None:
         """Log a call that has no result, unless the engine has."""
-        try:
-            engine = self.engine
-        except NacreError:
-            # Without settings there is no log; the answer says what is wrong with them.
-            return
-        engine.log.add_refusal(self.contract, command_in(arguments), self.cwd, error)
+        # Without settings there is no log; the answer says what is wrong with them.
+        with suppress(NacreError):
+            self.engine.log.add_refusal(self.contract, command_in(arguments), self.cwd, error)
 
     def _plan_key(self, engine: Engine, profile: Profile, arguments: object) -> PlanKey | None:
         """Everything that the plan of a plain call depends on; None for a call that is decoded and planned each time.
@@ -289,7 +279,7 @@ class Tool:
     ) -> ShellResult | Background:
         engine, profile = self.engine, contract.profile
         if engine.confining is not None:
-            request = replace(request, ground=self._ground)
+            request = replace(request, ground=self._shell.ground(self._start_directory()))
         client = suited(self._terminal, request)
         if request.terminal is not None:
             request = placed_on_terminal(engine, request, profile, ui=self._ui)
@@ -321,11 +311,10 @@ class Tool:
         Returns:
             The id of the call; None without viewers.
         """
-        try:
+        viewing = None
+        # The call itself is answered with what is wrong with the settings.
+        with suppress(NacreError):
             viewing = self.engine.log.look_for_viewers()
-        except NacreError:
-            # The call itself is answered with what is wrong with the settings.
-            return None
         if viewing is None:
             return None
         if self._previews is None:

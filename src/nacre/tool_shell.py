@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from nacre.engine.engine import Engine
 from nacre.jobs.ownership import named_session, own_session
 from nacre.profile import Profile
+from nacre.request import Ground
 
 if TYPE_CHECKING:
     from nacre.sessions.session import ShellSession
@@ -51,6 +52,10 @@ class ToolShell:
         if isinstance(self.name, str):
             return named_session(self.name)
         return None if companion else own_session(self.key)
+
+    def ground(self, directory: str) -> Ground:
+        """Where commands may write in a sandbox: not where the session has gone."""
+        return Ground(directory, self.key)
 
     def persists(self, engine: Engine, profile: Profile) -> bool:
         """Whether commands share a shell: the contract has that, it is wanted, and it can be had."""

@@ -64,7 +64,10 @@ LIMIT_BYTES = 64 * MIB
 
 
 class NacreRuntime(AbstractRuntime):
-    """Runs the requests of swe-rex on this machine."""
+    """Runs the requests of swe-rex on this machine.
+
+    Most of its methods are the interface of swe-rex.
+    """
 
     def __init__(self, *, cwd: str | os.PathLike[str] = ".", logger: logging.Logger | None = None) -> None:
         """Make a runtime whose commands begin in `cwd`."""

@@ -144,6 +144,11 @@ def _drop(answer: asyncio.Future[Any]) -> None:
 
 
 class TerminalProcess(PipesOnly):
+    """The process of one command in a terminal of the client.
+
+    Half of its methods are the controls of a Process; the others ask the client, one question at a time.
+    """
+
     def __init__(self, backend: ClientTerminalBackend, command: Command, listener: Listener) -> None:
         self._loop = asyncio.get_running_loop()
         self._backend = backend

@@ -71,7 +71,10 @@ def _wait_inline(child: Child, listener: Listener) -> Process | None:
 
 
 class DirectProcess(PipesOnly):
-    """A child that is attended on the event loop."""
+    """A child that is attended on the event loop.
+
+    Half of its methods are the controls of a Process; the others are its stop ladder.
+    """
 
     def __init__(self, child: Child, command: Command, listener: Listener, *, use_pidfd: bool) -> None:
         self._loop = asyncio.get_running_loop()

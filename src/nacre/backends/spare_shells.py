@@ -3,7 +3,8 @@
 A spare is a runner with a waiting bash, in the directory and with the environment and pipes that the last call had.
 It is used for one command, like any shell, and only for a call in the same surroundings; others start as usual. What
 was started in advance is what costs: the process, its session and containment. How the script gets into a shell that
-runs already is told in warden/spare_shell.py; contained.py uses the spares and has new ones started.
+runs already is told in warden/spare_shell.py; contained.py uses the spares and has new ones started. The module is
+beyond 350 lines, because all of the near side of spares stands in it (docs/decisions/spares.md).
 """
 
 from __future__ import annotations

@@ -12,10 +12,20 @@ if TYPE_CHECKING:
 
 
 def context_of(
-    settings: Settings, cwd: str, *, persists: bool = True, names_sessions: bool = False, most_wait: float | None = None
+    settings: Settings,
+    cwd: str,
+    *,
+    persists: bool = True,
+    moves: bool = True,
+    names_sessions: bool = False,
+    most_wait: float | None = None,
 ) -> SchemaContext:
-    """Return what a schema depends on, by the settings and the caller."""
-    window = settings.jobs.auto_background_seconds
+    """Return what a schema depends on, by the settings and the caller.
+
+    Args:
+        moves: whether a command that takes long becomes a job.
+    """
+    window = settings.jobs.auto_background_seconds if moves else 0.0
     return SchemaContext(
         cwd,
         async_enabled=settings.jobs.async_enabled,

@@ -34,7 +34,10 @@ class Nowhere:
 
 
 class Capture:
-    """The sink of a run whose output is wanted. Small output that nothing observes or hides stays a plain buffer."""
+    """The sink of a run whose output is wanted. Small output that nothing observes or hides stays a plain buffer.
+
+    Beside taking in and showing, its methods hand a running command over to the far side.
+    """
 
     def __init__(
         self,

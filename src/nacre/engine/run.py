@@ -32,7 +32,10 @@ class Sink(Protocol):
 
 
 class EndWatch:
-    """Listens to a command and decides when it is over. Creates no timer and no future until one is needed."""
+    """Listens to a command and decides when it is over. Creates no timer and no future until one is needed.
+
+    Five of its methods are a Listener; the others are its timer and those who wait.
+    """
 
     def __init__(self, command: Command, sink: Sink, loop: asyncio.AbstractEventLoop) -> None:
         self.pid: int | None = None
@@ -182,7 +185,7 @@ async def until_done(task: asyncio.Task[T]) -> None:
 
 
 class Run:
-    """A command that was started. Build it with `start`."""
+    """A command that was started by `start`; its methods are the controls for every way of waiting."""
 
     def __init__(self, command: Command, watch: EndWatch) -> None:
         self.command = command

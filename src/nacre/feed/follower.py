@@ -37,7 +37,10 @@ Decision = Literal["once", "session", "always", "deny"]
 
 
 class Follower:
-    """One viewer of the feed: an async iterator of events."""
+    """One viewer of the feed: an async iterator of events.
+
+    A method for each thing that a viewer asks, and those that the sockets call.
+    """
 
     def __init__(self, state_dir: str, *, redactor: Redactor | None = None, person: bool = False) -> None:
         """Follow the feed of a state directory.

@@ -32,7 +32,10 @@ Answer = Callable[[dict[str, Any]], None]
 
 
 class Publisher:
-    """The viewers of one directory, and the calls that are shown to them."""
+    """The viewers of one directory, and the calls that are shown to them.
+
+    It has a method for each thing that calls tell, and those of the thread that sends it, all under one lock.
+    """
 
     def __init__(self, directory: str) -> None:
         self._directory = directory

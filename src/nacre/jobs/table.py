@@ -32,7 +32,10 @@ _LAST: dict[str, int] = {}
 
 
 class JobTable:
-    """The jobs of one state directory."""
+    """The jobs of one state directory.
+
+    Its methods are the steps in the life of a job directory, under one counter.
+    """
 
     def __init__(self, state_dir: str | os.PathLike[str]) -> None:
         self.root = Path(os.path.abspath(state_dir), "jobs")

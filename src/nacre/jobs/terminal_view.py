@@ -26,7 +26,10 @@ _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 class TerminalView:
-    """One viewer's screen of one job."""
+    """One viewer's screen of one job.
+
+    It has a method for each kind of input, and for each thing that is shown.
+    """
 
     def __init__(self, job: Job, *, table: JobTable | None = None) -> None:
         """Show the job's output so far.

@@ -143,7 +143,10 @@ Event = ServerCall | Cancelled | Answered | Send
 
 @dataclass
 class Machine:
-    """The state of one connection."""
+    """The state of one connection.
+
+    It has a method for each kind of message, in and out.
+    """
 
     card: ServerCard
     _modern: bool | None = None

@@ -70,7 +70,10 @@ class State(dict[str, "State"]):
 
 
 class Regex:
-    """An expression, ready to be searched for in lines, or, with flags, in a whole text that holds newlines."""
+    """An expression, ready to be searched for in lines, or, with flags, in a whole text that holds newlines.
+
+    Its methods are the steps of one automaton over its table of states, which they grow together.
+    """
 
     def __init__(self, source: str, flags: str | None = None) -> None:
         """Raise RegexSyntaxError for an expression that cannot be used."""

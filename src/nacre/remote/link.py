@@ -53,7 +53,10 @@ class Receiver(Protocol):
 
 
 class Link:
-    """The calls of this program on one machine."""
+    """The calls of this program on one machine.
+
+    Its methods share the one connection, its numbers and its lease.
+    """
 
     def __init__(self, dialer: Dialer, name: str | None = None, *, patience: float = LEASE_SECONDS) -> None:
         """With the name of the service there, if another process has made it.

@@ -25,7 +25,10 @@ StartFollower = Callable[[Command, Listener, NewJob, int, int], Process]
 
 
 class RemoteProcess:
-    """One call on a link; its events are numbered, so that none is told twice after a new connection."""
+    """One call on a link; its events are numbered, so that none is told twice after a new connection.
+
+    Half of its methods are the controls of a Process; the others take one event of the link each.
+    """
 
     def __init__(self, link: Link, command: Command, listener: Listener, follow: StartFollower) -> None:
         """With the function that starts the local process of a job, from the event after the number it is given."""

@@ -116,7 +116,10 @@ class TurnQueue:
 
 
 class ShellSession:
-    """Commands that share one bash, one at a time."""
+    """Commands that share one bash, one at a time.
+
+    Its methods are what an engine asks of a session.
+    """
 
     def __init__(self, cwd: str, *, with_rc: bool = False) -> None:
         """With the rc, every new state begins with what the user's ~/.bashrc defines."""

@@ -59,7 +59,10 @@ def _is_worn_out(bash: BashProcess) -> bool:
 
 
 class SessionShell:
-    """The current bash of a session, if there is one."""
+    """The current bash of a session, if there is one.
+
+    Its methods are the steps of a life of one shell: started, restored, asked for its state, discarded.
+    """
 
     def __init__(self, state: RememberedState, *, with_rc: bool) -> None:
         self.state = state

@@ -45,7 +45,10 @@ QUIET_SECONDS = 1.0
 
 
 class NacreApp(App[None]):
-    """The console of a person."""
+    """The console of a person.
+
+    Most of its methods are the handlers and actions that Textual calls by name.
+    """
 
     TITLE = "nacre"
     ENABLE_COMMAND_PALETTE = False

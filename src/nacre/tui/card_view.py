@@ -45,7 +45,10 @@ Palette = Mapping[str, Style]
 
 @dataclass(slots=True)
 class CardView:
-    """The rows of one card."""
+    """The rows of one card.
+
+    It has a method for each kind of row.
+    """
 
     card: Card
     open_whole: Callable[[], Kept | None] = nothing_kept

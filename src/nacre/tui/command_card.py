@@ -28,7 +28,10 @@ CLOCK_SECONDS = 1.0
 
 
 class CommandCard(Widget, can_focus=True):
-    """One command: `o` unfolds the whole output, `c` folds the command."""
+    """One command: `o` unfolds the whole output, `c` folds the command.
+
+    Most of its methods are the handlers that Textual calls by name.
+    """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = CARD_CLASSES
     DEFAULT_CSS = (

@@ -52,7 +52,10 @@ class Terminal(Protocol):
 
 
 class Console(Widget, can_focus=True):
-    """The screen of a terminal."""
+    """The screen of a terminal.
+
+    Most of its methods are the handlers that Textual calls by name.
+    """
 
     DEFAULT_CSS = """
     Console { width: 1fr; height: 1fr; background: $background; color: $foreground; }

@@ -26,7 +26,10 @@ MOST_JOBS = 200
 
 
 class JobsPanel(Vertical):
-    """Jobs, the newest first; running ones before those that have ended."""
+    """Jobs, the newest first; running ones before those that have ended.
+
+    Most of its methods are the handlers and actions that Textual calls by name.
+    """
 
     DEFAULT_CSS = """
     JobsPanel { background: $surface; border-left: vkey $panel; }

@@ -58,7 +58,10 @@ Choice = tuple[str, Callable[[], None]]
 
 
 class PlainConsole:
-    """Reads lines, writes lines."""
+    """Reads lines, writes lines.
+
+    It has a method for each word of its menu, and they share the one place where lines are read.
+    """
 
     def __init__(self, engine: Engine, *, cwd: str | None = None, out: TextIO | None = None) -> None:
         self._engine = engine

@@ -41,7 +41,10 @@ class OpenQuestion:
 
 
 class QuestionBar(Vertical, can_focus=True):
-    """The oldest open question."""
+    """The oldest open question.
+
+    Half of its methods are the handlers that Textual calls by name.
+    """
 
     DEFAULT_CSS = """
     QuestionBar {

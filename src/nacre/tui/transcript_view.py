@@ -1,7 +1,7 @@
 """The transcript: cards below each other, of which only the visible rows are made.
 
 Changes are drawn at most FRAMES times a second, whatever the rate of the output. Of a long history the newest cards are
-held; the log has the rest.
+held; the log has the rest. The module is beyond 350 lines, because one widget has the layout and the keys of the list.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ CLOCK_SECONDS = 1.0
 
 
 class TranscriptView(ScrollView, can_focus=True):
-    """Cards, the newest at the bottom; it follows them while the end is in view."""
+    """Cards, the newest at the bottom; it follows them while the end is in view.
+
+    Most of its methods are the handlers that Textual calls by name.
+    """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = CARD_CLASSES | {"transcript--selected"}
     DEFAULT_CSS = (

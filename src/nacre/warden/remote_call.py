@@ -25,7 +25,10 @@ _EVENT_BYTES = 200
 
 
 class RemoteCall:
-    """A command from its start until the near side forgets it, or its lease has run out without a link."""
+    """A command from its start until the near side forgets it, or its lease has run out without a link.
+
+    Its methods are the events of one command and of the link that it is told on.
+    """
 
     def __init__(
         self,

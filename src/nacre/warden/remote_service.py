@@ -3,6 +3,7 @@
 It has a zygote of its own, makes the pipes of each command and reads them, and sends what it reads as numbered events.
 A link that is cut costs nothing while the lease of its calls lasts: the next link asks for what it has missed. When the
 lease is over the command is ended. A command never runs twice: only `open` starts one, and each has one number.
+The module is beyond 350 lines: the parts of one poll loop share its descriptors.
 """
 
 from __future__ import annotations
@@ -38,7 +39,10 @@ MOST_CALLS = 4096
 
 
 class RemoteService:
-    """One poll loop over links, runners and pipes; every wait is bounded."""
+    """One poll loop over links, runners and pipes; every wait is bounded.
+
+    Its methods are the branches of that loop.
+    """
 
     def __init__(self, listener: socket.socket, runners: Runners, identity: dict[str, Any]) -> None:
         self._poll = select.poll()

@@ -29,6 +29,8 @@ class Runner:
     """Made by the zygote, where memory need not be copied to be written, and forked with its first request.
 
     Reading a request, its environment above all, touches hundreds of pages; the zygote does it for all its runners.
+
+    It has a method for each kind of request.
     """
 
     def __init__(self, channel: Channel, env: dict[bytes, bytes]) -> None:

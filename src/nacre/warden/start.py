@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 
 class Start:
-    """One request and what came with it."""
+    """One request and what came with it.
+
+    Its methods are the steps from a request to a running shell, each with what it must give back if the next one fails.
+    """
 
     __slots__ = (
         "_actions",

@@ -43,7 +43,10 @@ _HURRIED = ("memory", "processes")
 
 
 class Supervisor:
-    """The state of one command. `orders` has the caller's requests, `keeping` what makes it a job."""
+    """The state of one command. `orders` has the caller's requests, `keeping` what makes it a job.
+
+    Its methods are the steps of the poll loop.
+    """
 
     def __init__(self, channel: Channel, wakeup: int, memory: MemoryWatch, start: Start) -> None:
         """With a shell that was started."""

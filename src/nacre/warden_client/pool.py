@@ -63,7 +63,10 @@ def unsupported_reason() -> str | None:
 
 
 class Warden:
-    """The far side of this process, as seen from here."""
+    """The far side of this process, as seen from here.
+
+    Its methods share the lock and the queue of requests that wait for a runner.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
