@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -29,11 +31,13 @@ EPILOG = """\
 A call has failed when it exited with another code than 0 or did not exit by itself. Text shortens long commands;
 --json has them whole, with the id of each call. On a terminal there are a header and colours (not with NO_COLOR).
 
-`show ID` prints every fact about a call: ID is the id of a call or of a job. Without an ID it is the newest call.
+`show ID` prints every fact about a call: ID is the id of a call or of a job. Without an ID it is the newest call. What
+ran on a terminal is replayed on yours then (q leaves); --cast prints the recording itself, for any asciicast player.
 
 examples:
   nacre log -n 20
   nacre log show bg_1
+  nacre log show bg_1 --cast > demo.cast
   nacre log --failed --project .
   nacre log -f --json
 """
@@ -44,6 +48,10 @@ Test = Callable[[dict[str, Any]], bool]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="show ID", help="all that the log has about one call")
     parser.add_argument("--json", action="store_true", help="one object a line, as it was written")
+    parser.add_argument("--cast", action="store_true", help="with show: print the recording of a terminal")
+    parser.add_argument(
+        "--speed", type=float, default=1.0, metavar="N", help="with show: replay N times as fast (default: 1)"
+    )
     parser.add_argument("-n", "--last", type=int, metavar="N", help="only the last N calls")
     parser.add_argument("-f", "--follow", action="store_true", help="go on with the calls to come, until interrupted")
     parser.add_argument("--failed", action="store_true", help="only calls that failed")
@@ -76,6 +84,9 @@ def main(namespace: argparse.Namespace) -> int:
 
 def _show(namespace: argparse.Namespace, state_dir: str) -> int:
     verb, *ids = namespace.words
+    if not namespace.speed > 0:
+        complain(f"--speed must be above 0, got {namespace.speed:g}")
+        return USAGE
     if verb != "show" or len(ids) > 1:
         complain(f"nacre log takes no arguments, or show and one id; got {' '.join(namespace.words)!r}")
         return USAGE
@@ -91,6 +102,8 @@ def _show(namespace: argparse.Namespace, state_dir: str) -> int:
             f"no call {wanted!r} in the log; `nacre log --json` has the ids of calls, `nacre jobs list` those of jobs"
         )
         return USAGE
+    if namespace.cast:
+        return _print_cast(found, state_dir)
     for number, entry in enumerate(found):
         if namespace.json:
             print(json.dumps(entry))
@@ -100,6 +113,41 @@ def _show(namespace: argparse.Namespace, state_dir: str) -> int:
         # json.dumps escapes control and direction characters, so that no fact can disguise itself.
         lines = [f"{name:<{width}}  {value if name == 'time' else json.dumps(value)}" for name, value in shown.items()]
         print(*[""] * bool(number), *lines, sep="\n")
+    if namespace.json or not sys.stdout.isatty() or not sys.stdin.isatty() or not _on_terminal(found):
+        return 0
+    return _replay(found, state_dir, namespace.speed)
+
+
+def _on_terminal(entries: list[dict[str, Any]]) -> bool:
+    """Whether a call may have a recording: one that ran on a terminal is a job, or has kept it."""
+    return any("recording" in entry or "jobId" in entry for entry in entries)
+
+
+def _replay(entries: list[dict[str, Any]], state_dir: str, speed: float) -> int:
+    # Loaded for the few calls that have one.
+    from nacre.cli.replay import read_recording, recording_of, replay
+    from nacre.screen.virtual_screen import INSTALL, has_emulator
+
+    path = recording_of(entries, state_dir)
+    if path is None:
+        return 0
+    if not has_emulator():
+        complain(f"it has a recording, which is not replayed here: {INSTALL}")
+        return 0
+    print(asyncio.run(replay(read_recording(path), speed=speed)))
+    return 0
+
+
+def _print_cast(entries: list[dict[str, Any]], state_dir: str) -> int:
+    from nacre.cli.replay import recording_of
+
+    path = recording_of(entries, state_dir)
+    if path is None:
+        complain("this call has no recording: it had no terminal, or pty.record is false, or it was removed since")
+        return USAGE
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            print(line, end="")
     return 0
 
 
