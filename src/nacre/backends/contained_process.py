@@ -14,10 +14,9 @@ from typing import Any
 from nacre import forks
 from nacre.backend import SIDE, Ending, Listener, Survivor, pipes_only, terminal_gone
 from nacre.backends.pipes import OUTPUTS, StreamReaders, make_pipes
-from nacre.backends.runner_talk import RunnerTalk
+from nacre.backends.runner_talk import RunnerTalk, ending_of, survivor_of
 from nacre.backends.start_errors import start_error
 from nacre.backends.start_request import request_of
-from nacre.backends.told_ending import ending_of, survivor_of
 from nacre.command import Command, NewJob
 from nacre.errors import BackendUnavailableError, StartError
 from nacre.warden import protocol

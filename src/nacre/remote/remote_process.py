@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from nacre.backend import Ending, Listener, Process, Survivor, pipes_only
+from nacre.backends.runner_talk import ending_of, survivor_of
 from nacre.backends.start_errors import start_error
-from nacre.backends.told_ending import ending_of, survivor_of
 from nacre.command import Command, NewJob
 from nacre.errors import BackendError, BackendUnavailableError, NacreError
 from nacre.remote.link import Link

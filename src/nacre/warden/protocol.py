@@ -337,7 +337,7 @@ class FrameReader:
         self._held = b""
 
     def events(self, data: bytes) -> list[Event]:
-        return [event_in(body) for body in self.bodies(data)]
+        return list(map(event_in, self.bodies(data)))
 
     def bodies(self, data: bytes) -> Iterator[bytes]:
         """The bodies of whole frames, one by one, so that the first that is wrong is refused first."""
