@@ -10,6 +10,10 @@ from nacre.sandbox.surroundings import Surroundings
 ALWAYS = ("--unshare-pid", "--unshare-ipc", "--cap-drop", "ALL", "--new-session", "--die-with-parent")
 
 
+# What the kernel lets user 0 change without capabilities; bubblewrap itself covers only a part of it.
+KERNEL_SETTINGS = ("sys", "sysrq-trigger", "irq", "bus", "fs", "scsi", "acpi", "driver", "mtrr")
+
+
 def words_of(program: str, policy: SandboxPolicy, found: Surroundings, *, user_namespace: bool) -> list[str]:
     """Bubblewrap and its options for a policy.
 
@@ -23,6 +27,10 @@ def words_of(program: str, policy: SandboxPolicy, found: Surroundings, *, user_n
         words.append("--unshare-net")
     words += ["--bind" if policy.access == "full" else "--ro-bind", "/", "/"]
     words += ["--dev", "/dev", "--perms", "1777", "--tmpfs", "/dev/shm", "--proc", "/proc"]
+    for name in KERNEL_SETTINGS:
+        words += ["--ro-bind-try", f"/proc/{name}", f"/proc/{name}"]
+    for name in found.kernel_memory:
+        words += ["--ro-bind", "/dev/null", f"/proc/{name}"]
     if policy.access != "full":
         words += ["--bind", found.temporary, "/tmp"]
     for path in found.shown:

@@ -7,15 +7,19 @@ from typing import Literal, NamedTuple
 from nacre.network_hosts import Host, hosts_of
 from nacre.settings import SandboxSettings
 
-Need = Literal["files", "protected", "hidden", "temporary", "processes", "calls", "network", "hosts"]
+Need = Literal[
+    "files", "attributes", "protected", "hidden", "temporary", "processes", "sight", "calls", "network", "hosts"
+]
 """One thing that a policy asks of a back end."""
 
 NEEDS: dict[Need, str] = {
     "files": "files outside the writable directories are read-only",
+    "attributes": "modes and times of files outside stay as they are",
     "protected": "protected names stay as they are",
     "hidden": "credential files are hidden",
     "temporary": "a private /tmp",
-    "processes": "other processes are out of sight and reach",
+    "processes": "other processes are out of reach",
+    "sight": "other processes are out of sight",
     "calls": "dangerous system calls are refused",
     "network": "the network is off",
     "hosts": "only the listed hosts are reached",
@@ -39,9 +43,9 @@ class SandboxPolicy(NamedTuple):
     @property
     def needs(self) -> tuple[Need, ...]:
         """What a back end must enforce for this policy to hold."""
-        needed: list[Need] = ["hidden", "processes", "calls"]
+        needed: list[Need] = ["hidden", "processes", "sight", "calls"]
         if self.access != "full":
-            needed += ["files", "temporary"]
+            needed += ["files", "temporary", "attributes"]
         if self.access == "workspace-write":
             needed.append("protected")
         if self.network != "on":

@@ -11,7 +11,7 @@ import sys
 from typing import Literal, NamedTuple
 
 from nacre.sandbox.bubblewrap import ALWAYS
-from nacre.sandbox.policy import Need
+from nacre.sandbox.policy import NEEDS, Need
 from nacre.sandbox.syscall_filter import MACHINES, Machine
 
 BackendName = Literal["bubblewrap", "landlock", "none"]
@@ -20,7 +20,7 @@ BackendName = Literal["bubblewrap", "landlock", "none"]
 SAFE_VERSION = (0, 12)
 TRY_SECONDS = 10.0
 _ENFORCED: dict[BackendName, frozenset[Need]] = {
-    "bubblewrap": frozenset(("files", "protected", "hidden", "temporary", "processes", "calls", "network", "hosts")),
+    "bubblewrap": frozenset(NEEDS),
     "landlock": frozenset(("files", "processes", "calls", "network")),
     "none": frozenset(),
 }

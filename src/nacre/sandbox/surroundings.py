@@ -75,6 +75,10 @@ PROTECTED_AT_HOME = (
 )
 
 
+# What the kernel may let user 0 read without capabilities.
+KERNEL_MEMORY = ("kcore", "keys", "timer_list", "sched_debug", "kpagecount", "kpageflags")
+
+
 class Surroundings(NamedTuple):
     """The facts about the file system that a sandbox is made with."""
 
@@ -91,6 +95,8 @@ class Surroundings(NamedTuple):
     """The directory that is /tmp inside, unless everything can be written."""
     shown: tuple[str, ...] = ()
     """Directories below /tmp that stay what they are, read-only."""
+    kernel_memory: tuple[str, ...] = ()
+    """Files of /proc that show what is the kernel's alone."""
     problems: tuple[str, ...] = ()
     """What cannot be protected here, and why."""
 
@@ -129,6 +135,7 @@ def look_around(
         hidden=_hidden(policy, writable, home, state_dir),
         temporary=temporary,
         shown=() if policy.access == "full" else _shown(workspace, home, state_dir),
+        kernel_memory=tuple(name for name in KERNEL_MEMORY if os.path.exists(f"/proc/{name}")),
         problems=tuple(dict.fromkeys(problems)),
     )
 
