@@ -157,5 +157,8 @@ def test_the_command_behind_an_artifact_is_named(nacre: Nacre, home: Path) -> No
     assert nacre("artifacts", "list").out.endswith(f'{entry["path"]}  "{command}"\n')
     header, row = nacre.at_terminal("artifacts", "list", columns=120, NO_COLOR="1").out.splitlines()
     assert (header.split()[-1], row.endswith(f' complete    "{command}"')) == ("COMMAND", True)
-    (said, first, *_) = nacre.at_terminal("artifacts", "show", "1", "--lines", "1:2").out.splitlines()
-    assert (said, first) == (f'nacre: artifact 1, the output of "{command}"', "1")
+    (head, facts, first, *_) = nacre.at_terminal(
+        "artifacts", "show", "1", "--lines", "1:2", NO_COLOR="1"
+    ).out.splitlines()
+    assert (head, first) == (f"▎✓ $ {command}", "1")
+    assert (facts.startswith("▎  exit 0 · "), "artifact 1" in facts) == (True, True)

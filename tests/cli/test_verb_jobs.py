@@ -251,5 +251,25 @@ def test_a_terminal_has_a_header_and_a_failure_in_red(nacre: Nacre, jobs: Jobs) 
     jobs.start("exit 3")
     nacre("jobs", "wait", "bg_1")
     header, row = nacre.at_terminal("jobs", "list").out.splitlines()
-    assert header == "\x1b[1mJOB      OUTCOME               AGE  COMMAND\x1b[0m"
-    assert row.startswith("bg_1     \x1b[31mexited 3        \x1b[0m ")
+    assert header == "\x1b[1m  JOB      OUTCOME               AGE  COMMAND\x1b[0m"
+    assert row.startswith("\x1b[31m✗ \x1b[0mbg_1     \x1b[31mexited 3        \x1b[0m ")
+
+
+def test_on_a_terminal_a_job_is_a_card_with_the_end_of_its_output(nacre: Nacre, jobs: Jobs) -> None:
+    jobs.start("seq 30; exit 3")
+    nacre("jobs", "wait", "bg_1")
+    shown = nacre.at_terminal("jobs", "show", "bg_1", NO_COLOR="1").out.splitlines()
+    assert shown[0] == "▎✗ $ seq 30; exit 3"
+    assert shown[1] == "▎  … 20 earlier lines (nacre jobs logs bg_1)"
+    assert shown[2:12] == [f"▎  {number}" for number in range(21, 31)]
+    assert shown[12].startswith("▎  exit 3 · ")
+    assert "bg_1" in shown[12]
+    assert nacre("jobs", "show", "bg_1").out.startswith("id           bg_1\n")
+
+
+def test_a_job_that_is_waited_for_shows_its_progress(nacre: Nacre, jobs: Jobs) -> None:
+    jobs.start("echo one; echo two; sleep 1.5")
+    shown = nacre.at_terminal("jobs", "wait", "bg_1", NO_COLOR="1").out
+    assert " · 8B · 2 lines · two" in shown
+    # The line is erased before the card is printed.
+    assert "\r\x1b[K▎✓ $ echo one; echo two; sleep 1.5\n" in shown

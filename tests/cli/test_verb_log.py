@@ -138,11 +138,12 @@ def test_a_long_command_is_shortened_but_not_in_json(nacre: Nacre, home: Path) -
 def test_a_terminal_has_a_header_colours_and_rows_of_its_width(nacre: Nacre, home: Path) -> None:
     append(home, {"time": 0.0, "contract": "run", "command": "y" * 300, "outcome": "exited", "exitCode": 3})
     header, row = nacre.at_terminal("log", columns=100).out.splitlines()
-    assert header.startswith("\x1b[1mTIME ")
+    assert header.startswith("\x1b[1m  TIME ")
+    assert row.startswith("\x1b[31m✗ ")
     assert "\x1b[31mexited 3    \x1b[0m" in row
     assert len(re.sub(r"\x1b\[\d+m", "", row)) == 100
     plain = nacre.at_terminal("log", columns=100, NO_COLOR="1").out
-    assert (plain.startswith("TIME "), "\x1b" in plain) == (True, False)
+    assert (plain.startswith("  TIME "), "\x1b" in plain) == (True, False)
 
 
 def test_following_prints_the_last_calls_and_those_to_come(nacre: Nacre, home: Path) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from nacre.artifacts.store import ArtifactStore
-from nacre.tui.whole_output import WholeOutput, rows_of
+from nacre.feed.folding import rows_of
+from nacre.tui.whole_output import WholeOutput
 
 
 def kept(tmp_path: Path, *pieces: bytes, cap: int = 64 * 1024 * 1024, head: int = 8 * 1024 * 1024) -> WholeOutput:

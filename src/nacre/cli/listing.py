@@ -12,7 +12,21 @@ COMMAND_CHARACTERS = 160
 # What a narrow terminal still shows of a command.
 LEAST_CHARACTERS = 20
 
+# The sign of a card and a blank, on a terminal.
+SIGN_COLUMNS = 2
+
 BOLD, RED, GREEN = "1", "31", "32"
+# As the cards of the console have them.
+_STATUS_COLOURS = {
+    "running": "34",
+    "waiting": "33",
+    "timedOut": "33",
+    "succeeded": GREEN,
+    "cancelled": "35",
+    "failed": RED,
+    "denied": RED,
+    "error": RED,
+}
 
 
 class Paper(NamedTuple):
@@ -29,6 +43,17 @@ class Paper(NamedTuple):
 
     def paint(self, text: str, colour: str) -> str:
         return f"\x1b[{colour}m{text}\x1b[0m" if self.coloured else text
+
+    def sign(self, entry: dict[str, Any]) -> str:
+        """Return the sign that the card of a logged call has, as the first column on a terminal; nothing elsewhere."""
+        if self.columns is None:
+            return ""
+        # A pipe has no use for cards.
+        from nacre.cli.card_printing import card_of_entry
+        from nacre.feed.card_rows import SIGNS
+
+        status = card_of_entry(entry).status
+        return self.paint(f"{SIGNS[status]} ", _STATUS_COLOURS[status])
 
     def command(self, command: Any, *, before: int, after: int = 0) -> str:
         """Return a command as the last column of a row, shortened to the room between what stands around it.

@@ -10,13 +10,14 @@ import re
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from nacre import audit, config
 from nacre.artifacts.opening import ArtifactEntry
 from nacre.artifacts.store import ArtifactStore
 from nacre.artifacts.stored import Line
-from nacre.cli.frame import complain, say
-from nacre.cli.listing import paper
+from nacre.cli.frame import say
+from nacre.cli.listing import SIGN_COLUMNS, paper
 from nacre.cli.output_range import add_range, count, line_facts, note_gap, print_range, range_facts
 from nacre.cli.parser import subcommand
 from nacre.errors import InvalidRequestError, NacreError
@@ -63,15 +64,15 @@ def main(namespace: argparse.Namespace, *, root: Path | None = None) -> int:
 
 
 def _list(store: ArtifactStore, namespace: argparse.Namespace) -> int:
-    entries, commands = store.list(), _commands()
+    entries, calls = store.list(), _calls()
     if namespace.json:
-        print(json.dumps([_facts(entry, commands) for entry in entries]))
+        print(json.dumps([_facts(entry, calls) for entry in entries]))
         return 0
     if not entries:
         say("no artifacts")
         return 0
     sheet = paper()
-    sheet.header(f"{'ID':<5} {'KIND':<8} {'TIME':<19}  {'SIZE':>9}  {'STATE':<11} COMMAND")
+    sheet.header(f"  {'ID':<5} {'KIND':<8} {'TIME':<19}  {'SIZE':>9}  {'STATE':<11} COMMAND")
     for entry in entries:
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.written_at))
         size = human_size(entry.total_bytes)
@@ -79,16 +80,18 @@ def _list(store: ArtifactStore, namespace: argparse.Namespace) -> int:
         # A person wants the command, a program the path: a terminal has no room for both.
         path = f"{entry.path}  " if sheet.columns is None else ""
         row = f"{entry.id:<5} {entry.kind:<8} {when}  {size:>9}{dropped}  {entry.state:<11} {path}"
-        command = commands.get(entry.id)
-        print(f"{row}{'-' if command is None else sheet.command(command, before=len(row))}")
+        call = calls.get(entry.id)
+        sign = sheet.sign({} if call is None else call)
+        command = "-" if call is None else sheet.command(call.get("command", ""), before=SIGN_COLUMNS + len(row))
+        print(f"{sign}{row}{command}")
     return 0
 
 
-def _commands() -> dict[int, str]:
-    """Return the command of each artifact that the log has; a log that cannot be read has none."""
+def _calls() -> dict[int, dict[str, Any]]:
+    """Return the call in the log that made each artifact; a log that cannot be read has none."""
     with contextlib.suppress(NacreError):
         return {
-            number: entry.get("command", "")
+            number: entry
             for entry in audit.entries(config.state_dir(os.environ))
             for number in entry.get("artifacts", ())
         }
@@ -97,13 +100,15 @@ def _commands() -> dict[int, str]:
 
 def _show(store: ArtifactStore, namespace: argparse.Namespace) -> int:
     with store.open(namespace.id) as artifact:
-        commands = _commands()
-        if sys.stdout.isatty() and not namespace.json and namespace.id in commands:
-            complain(f"artifact {namespace.id}, the output of {json.dumps(commands[namespace.id])}")
+        calls = _calls()
         if namespace.json:
-            print(json.dumps({**_facts(artifact.entry, commands), **range_facts(artifact, namespace)}))
-        else:
-            print_range(artifact, namespace)
+            print(json.dumps({**_facts(artifact.entry, calls), **range_facts(artifact, namespace)}))
+            return 0
+        if sys.stdout.isatty() and sys.stderr.isatty() and namespace.id in calls:
+            from nacre.cli.card_printing import card_of_entry, print_head
+
+            print_head(card_of_entry(calls[namespace.id]), sys.stderr)
+        print_range(artifact, namespace)
     return 0
 
 
@@ -145,11 +150,11 @@ def _prune(store: ArtifactStore, namespace: argparse.Namespace) -> int:
     return 0
 
 
-def _facts(entry: ArtifactEntry, commands: dict[int, str]) -> dict[str, object]:
+def _facts(entry: ArtifactEntry, calls: dict[int, dict[str, Any]]) -> dict[str, object]:
     return {
         "id": entry.id,
         "kind": entry.kind,
-        "command": commands.get(entry.id),
+        "command": calls[entry.id].get("command") if entry.id in calls else None,
         "path": entry.path,
         "state": entry.state,
         "totalBytes": entry.total_bytes,

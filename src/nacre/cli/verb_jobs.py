@@ -13,7 +13,7 @@ from typing import Any
 from nacre import config
 from nacre.cli.following import LOOK_SECONDS
 from nacre.cli.frame import complain, say
-from nacre.cli.listing import GREEN, RED, Paper, paper
+from nacre.cli.listing import GREEN, RED, SIGN_COLUMNS, Paper, paper
 from nacre.cli.output_range import add_range, print_range, range_facts
 from nacre.cli.parser import subcommand
 from nacre.errors import InvalidRequestError
@@ -23,6 +23,9 @@ from nacre.jobs.output_file import JobFile
 from nacre.jobs.ownership import others_line, split
 from nacre.jobs.table import JobTable
 from nacre.warden import path_lookup
+
+# How often the progress of a job that is waited for is drawn.
+PROGRESS_SECONDS = 0.5
 
 OUTCOMES = ("running", "exited", "signalled", "timedOut", "stopped", "lost")
 
@@ -89,7 +92,7 @@ def _list(table: JobTable, namespace: argparse.Namespace) -> int:
         say("no jobs")
         return 0
     sheet = paper()
-    sheet.header(f"{'JOB':<8} {'OUTCOME':<16} {'AGE':>8}  COMMAND")
+    sheet.header(f"  {'JOB':<8} {'OUTCOME':<16} {'AGE':>8}  COMMAND")
     for job in jobs:
         print(_line(job, sheet))
     return 0
@@ -105,10 +108,11 @@ def _line(job: Job, sheet: Paper) -> str:
     age = f"{ended - job.record.get('startedAt', ended):.0f}s"
     status = f"{_status(job):<16}"
     before, after = f"{job.id:<8} ", f" {age:>8}  "
-    command = sheet.command(job.record.get("command", ""), before=len(before) + len(status) + len(after))
+    command = sheet.command(job.record.get("command", ""), before=SIGN_COLUMNS + len(before) + len(status) + len(after))
     failed = not job.running and job.record.get("exitCode") != 0
     painted = status if job.running else sheet.paint(status, RED if failed else GREEN)
-    return f"{before}{painted}{after}{command}"
+    sign = sheet.sign({**job.record, "outcome": None if job.running else job.outcome})
+    return f"{sign}{before}{painted}{after}{command}"
 
 
 def _status(job: Job) -> str:
@@ -126,8 +130,20 @@ def _print(job: Job, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(facts))
         return
+    if sys.stdout.isatty():
+        _print_card(job)
+        return
     for key, value in facts.items():
         print(f"{key:<12} {_spell(key, value)}")
+
+
+def _print_card(job: Job) -> None:
+    """Print the job as a card, with the end of its output."""
+    from nacre.cli.card_printing import print_card
+    from nacre.cli.job_card import card_of
+
+    print_card(card_of(job), sys.stdout, hint=f"nacre jobs logs {job.id}")
+    print(f"   {job.output_file}")
 
 
 def _spell(key: str, value: Any) -> str:
@@ -159,14 +175,23 @@ def _wait_for_lock(job: Job, timeout: float | None) -> bool:
     """Wait for the lock that the runner holds until the final status is on disk; False on timeout."""
     lock = RunnerLock(job)
     end = None if timeout is None else time.monotonic() + timeout
+    progress, look_at = None, time.monotonic() + PROGRESS_SECONDS
     try:
         while lock.held():
             if end is not None and time.monotonic() >= end:
                 return False
             # A file lock cannot be awaited with a deadline.
             time.sleep(0.02)
+            if time.monotonic() >= look_at and sys.stderr.isatty():
+                from nacre.cli.job_card import JobProgress
+
+                progress = progress or JobProgress(job)
+                progress.look()
+                look_at = time.monotonic() + PROGRESS_SECONDS
         return True
     finally:
+        if progress is not None:
+            progress.close()
         lock.close()
 
 

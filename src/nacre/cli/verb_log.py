@@ -15,7 +15,7 @@ from typing import Any
 from nacre import audit, config
 from nacre.cli.following import appended_lines
 from nacre.cli.frame import USAGE, complain
-from nacre.cli.listing import GREEN, RED, Paper, paper
+from nacre.cli.listing import GREEN, RED, SIGN_COLUMNS, Paper, paper
 from nacre.warden import path_lookup
 
 # How many calls come before those that are followed.
@@ -72,7 +72,7 @@ def main(namespace: argparse.Namespace) -> int:
     entries: Iterator[dict[str, Any]] = filter(wanted, audit.entries(state_dir))
     sheet = paper()
     if not namespace.json:
-        sheet.header(f"{'TIME':<19}  {'CONTRACT':<9} {'OUTCOME':<12} {'TOOK':>8} {'OUTPUT':>10}    COMMAND")
+        sheet.header(f"  {'TIME':<19}  {'CONTRACT':<9} {'OUTCOME':<12} {'TOOK':>8} {'OUTPUT':>10}    COMMAND")
     for entry in entries if last is None else deque(entries, maxlen=max(0, last)):
         print(json.dumps(entry) if namespace.json else _line(entry, sheet))
     for line in coming:
@@ -189,7 +189,8 @@ def _line(entry: dict[str, Any], sheet: Paper) -> str:
     size = (entry.get("stdoutBytes") or 0) + (entry.get("stderrBytes") or 0)
     job = f"  ({entry['jobId']})" if "jobId" in entry else ""
     before, after = f"{when}  {entry.get('contract', '?'):<9} ", f" {took:>8} {size:>10} B  "
-    room = len(before) + len(status) + len(after)
+    room = SIGN_COLUMNS + len(before) + len(status) + len(after)
     command = sheet.command(entry.get("command", ""), before=room, after=len(job))
     painted = sheet.paint(status, RED if _has_failed(entry) else GREEN)
-    return f"{before}{painted}{after}{command}{job}"
+    sign = sheet.sign({**entry, "outcome": outcome})
+    return f"{sign}{before}{painted}{after}{command}{job}"

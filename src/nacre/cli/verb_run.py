@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -22,9 +23,12 @@ from nacre.result import Exited, Lost, ShellResult, Signalled, Stopped, TimedOut
 if TYPE_CHECKING:
     import argparse
 
+    from nacre.cli.progress import PassThrough
     from nacre.guard.approval import Approver
 
 TIMED_OUT = 124
+# The end of a command that takes longer is told to a person at the terminal.
+LONG_SECONDS = 2.0
 
 EPILOG = """\
 exit code: the command's own (128+n for a signal); 124 on timeout, 126 denied, 125 nacre's own failure
@@ -107,7 +111,16 @@ def main(namespace: argparse.Namespace | SimpleNamespace) -> int:
         complain(f"{result.outcome.by}; everything was ended")
     if isinstance(result.outcome, Lost):
         complain(f"how the command ended is not known: {result.outcome.reason}")
+    if sys.stderr.isatty() and _is_worth_a_line(result):
+        from nacre.cli.card_printing import card_of_result, print_end
+
+        print_end(card_of_result(command_of(namespace.command), result), sys.stderr)
     return exit_code(result)
+
+
+def _is_worth_a_line(result: ShellResult) -> bool:
+    """Whether a person should read how it ended: it failed, took long, or has more output than was shown."""
+    return not result.ok or result.elapsed >= LONG_SECONDS or result.artifact is not None
 
 
 def _json(namespace: argparse.Namespace | SimpleNamespace) -> int:
@@ -148,14 +161,32 @@ def command_of(words: list[str]) -> str:
 async def _run(
     namespace: argparse.Namespace | SimpleNamespace, interruption: Interruption, stdin: str | None
 ) -> ShellResult:
+    if sys.stderr.isatty() and not namespace.json:
+        from nacre.cli.progress import Progress, wants_progress
+
+        if wants_progress(sys.stderr):
+            progress = Progress(sys.stderr)
+            counted, asking = progress.passing(interruption.pass_through), progress.asking(_approver(namespace))
+            async with progress.drawing():
+                return await _run_with(namespace, counted, asking, stdin)
+    shown = None if namespace.json else interruption.pass_through
+    return await _run_with(namespace, shown, _approver(namespace), stdin)
+
+
+async def _run_with(
+    namespace: argparse.Namespace | SimpleNamespace,
+    passthrough: PassThrough | None,
+    approver: Approver | None,
+    stdin: str | None,
+) -> ShellResult:
     return await run_with(
         command_of(namespace.command),
         PROFILE if namespace.json else replace(PROFILE, streams="split"),
         timeout=namespace.timeout,
         cwd=namespace.cwd,
         env=variables_of(namespace.env),
-        observers=Observers(passthrough=None if namespace.json else interruption.pass_through),
-        approver=_approver(namespace),
+        observers=Observers(passthrough=passthrough),
+        approver=approver,
         stdin=stdin,
     )
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import unicodedata
 from typing import Literal, NamedTuple
 
-from nacre.feed.card import Card, Tail
+from nacre.feed.card import TAB_COLUMNS, Card, Tail
+from nacre.output.escapes import strip
 from nacre.output.sizes import human_size
 from nacre.wording import counted
 
@@ -93,6 +94,12 @@ def wrapped(line: str, width: int) -> list[str]:
         row += character
         used += columns
     return [*rows, row]
+
+
+def rows_of(text: str, width: int) -> list[str]:
+    """Return a text as rows of at most `width` columns, without terminal control."""
+    lines = strip(text).expandtabs(TAB_COLUMNS).removesuffix("\n").split("\n")
+    return [row for line in lines for row in wrapped(line, width)]
 
 
 def columns_of(character: str) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from rich.style import Style
 from textual.widget import Widget
 
-from nacre.tui.card_view import SIGNS, Palette
+from nacre.feed.card_rows import SIGNS
+from nacre.tui.card_view import Palette
 
 _PARTS = ("text", "dim", "command", "notice", "question", "risk", "match")
 # Styles that have a background of their own.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator, Callable
 from typing import ClassVar
 
@@ -13,13 +12,13 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from nacre.contracts.contract import Reply
-from nacre.errors import DeniedError
 from nacre.feed.card import Card, Tail
 from nacre.output.escapes import strip
 from nacre.tool_events import Update
 from nacre.tui.card_styles import CARD_CLASSES, card_css, card_palette
 from nacre.tui.card_view import CardView, Palette
 from nacre.tui.output_screen import OutputScreen
+from nacre.tui.reply_card import end_with
 from nacre.tui.whole_output import Kept, nothing_kept
 
 # A taller card is shown on a screen of its own: the layout of a scrolling container costs by its height.
@@ -93,7 +92,7 @@ class CommandCard(Widget, can_focus=True):
                 card.tail = Tail()
                 card.tail.add(strip(update.text))
             if isinstance(update, Reply):
-                _end(card, update)
+                end_with(card, update)
                 self.show()
                 return update
             self.show()
@@ -136,26 +135,3 @@ class CommandCard(Widget, can_focus=True):
     def action_fold_command(self) -> None:
         self.view.fold_command()
         self.refresh(layout=True)
-
-
-def _end(card: Card, reply: Reply) -> None:
-    """Take the facts of a reply: of any contract, as far as it tells them."""
-    details = reply.details
-    card.ended = time.time()
-    code = details.get("exitCode", 1 if reply.is_error else 0)
-    card.outcome, card.exit_code = "exited", code if isinstance(code, int) else None
-    if reply.refusal is not None:
-        card.outcome = "denied" if isinstance(reply.refusal, DeniedError) else "notStarted"
-    elif details.get("timedOut"):
-        card.outcome = "timedOut"
-    took = details.get("wallTimeMs")
-    card.seconds = took / 1000 if isinstance(took, int | float) else None
-    timeout = details.get("timeoutSeconds")
-    card.timeout = float(timeout) if isinstance(timeout, int | float) else None
-    if details.get("artifactId") is not None:
-        card.artifacts = [str(details["artifactId"])]
-    job = details.get("async")
-    if isinstance(job, dict):
-        card.job_id = str(job.get("jobId"))
-        if job.get("state") == "running":
-            card.outcome = None

@@ -7,12 +7,12 @@ from textual import events
 from textual.widget import Widget
 
 from nacre.errors import NacreError
+from nacre.feed.folding import rows_of
 from nacre.jobs.job import Job
 from nacre.jobs.output_file import JobFile
 from nacre.output.decode import decode, trim_tail
 from nacre.output.escapes import strip
 from nacre.output.lines import settle
-from nacre.tui.whole_output import rows_of
 
 # What is read of a log: more than a screen shows.
 LOG_BYTES = 32 * 1024

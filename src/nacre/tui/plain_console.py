@@ -16,6 +16,7 @@ from typing import TextIO
 from nacre.engine.engine import Engine
 from nacre.feed.card import Card
 from nacre.feed.card_texts import command_text, state_text, wall_seconds
+from nacre.feed.folding import rows_of
 from nacre.feed.follower import Decision
 from nacre.jobs.status import spell_seconds
 from nacre.tui.agent_calls import AgentCalls
@@ -23,7 +24,7 @@ from nacre.tui.job_words import job_state
 from nacre.tui.person import PersonSession
 from nacre.tui.person_commands import PersonCommands, handover
 from nacre.tui.typed_line import Bang, Move, Search, read_line
-from nacre.tui.whole_output import Kept, rows_of
+from nacre.tui.whole_output import Kept
 from nacre.wording import counted
 
 TYPE_CHECKING = False

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from nacre.artifacts.stored import Piece
-from nacre.feed.card import TAB_COLUMNS
-from nacre.feed.folding import LEAST_COLUMNS, wrapped
+from nacre.feed.folding import LEAST_COLUMNS, rows_of
 from nacre.output.decode import decode, trim_head
 from nacre.output.escapes import is_plain, strip
 from nacre.output.lines import settle
@@ -110,12 +109,6 @@ class WholeOutput:
 
     def close(self) -> None:
         self._kept.close()
-
-
-def rows_of(text: str, width: int) -> list[str]:
-    """Return a text as rows of at most `width` columns, without terminal control."""
-    lines = strip(text).expandtabs(TAB_COLUMNS).removesuffix("\n").split("\n")
-    return [row for line in lines for row in wrapped(line, width)]
 
 
 def _text(data: bytes) -> str:
