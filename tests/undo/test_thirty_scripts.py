@@ -2,50 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
+import subprocess
+import sysconfig
+import tempfile
 from pathlib import Path
 
 import pytest
 
-import nacre
-from nacre.settings import PolicySettings, Settings, UndoSettings
-from nacre.undo.restoring import plan, restore
-from nacre.undo.undo_store import UndoStore
-from undo.tree import HAND, copy_tree, look, make_tree
+from undo.scripts import SCRIPTS, differences
+from undo.tree import make_tree
 
-SCRIPTS = [
-    "rm todo src/a.py",
-    "rm -rf src",
-    "rm -rf *",
-    "rm -rf -- src/sub 'src/with space' src/ünï cache notes",
-    "rm -rf .git",
-    "cd src && rm *.py && cd .. && rm -r cache",
-    'for f in src/a.py todo build.log; do rm "$f"; done',
-    "find . -name '*.py' -delete",
-    "find notes cache -type f -exec rm -f {} +",
-    "ls src | sed 's|^|src/|' | xargs rm -rf",
-    "mv src/a.py src/b.py",
-    "mv todo notes/; mv notes renamed",
-    "echo gone > src/a.py; : > todo; echo x >| build.log",
-    "cat /dev/null > link",
-    "sed -i s/one/two/ src/a.py src/b.py 'src/with space'",
-    "perl -pi -e 's/one/three/' src/*.py",
-    "truncate -s 3 src/a.py cache/x/y.bin",
-    "cp src/b.py src/a.py; cp -r nested/. notes",
-    "echo t | tee todo src/b.py > build.log",
-    "dd if=/dev/zero of=src/a.py bs=10 count=1 2>/dev/null; dd if=/dev/zero of=todo bs=1 count=1 conv=notrunc",
-    "git reset --hard",
-    "git reset --hard other && git branch -D other",
-    "git checkout -f other",
-    "git checkout -- . && git restore --staged .",
-    "git clean -fd",
-    "git clean -ffdx",
-    "git stash -u && git stash drop && git stash pop",
-    "git rm -rqf src && git commit -qm gone",
-    "git -C nested checkout inner && rm nested/loose && git stash clear",
-    'd=$(mktemp -d); cp -r src "$d"; rm -rf src; mv "$d/src" src; rm -f src/a.py; rmdir "$d"',
-    "bash -c 'rm -rf notes; git checkout other -- src; shred -u todo'",
-]
+TESTS = Path(__file__).resolve().parents[1]
+PLAIN_USER = 65534
 
 
 @pytest.fixture(scope="module")
@@ -59,29 +30,33 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 async def test_undo_restores_the_tree_and_leaves_what_was_changed_by_hand(
     script: str, template: Path, tmp_path: Path, home: Path
 ) -> None:
-    top = tmp_path / "top"
-    copy_tree(template, top)
-    before = look(top)
-    settings = Settings(undo=UndoSettings(mode="on"), policy=PolicySettings(guard="off"))
-    result = await nacre.run(script, cwd=top, settings=settings)
-    assert any(notice.startswith("undo: `nacre undo undo_1` restores") for notice in result.notices), result
-    assert look(top) != before
-    for name in HAND:
-        path = top / name
-        os.makedirs(path.parent, exist_ok=True)
-        if not path.is_dir():
-            path.write_text("by hand\n", encoding="utf-8")
-    hands = {name: (top / name).read_bytes() for name in HAND}
-    store = UndoStore(str(home))
-    entry = store.get("undo_1")
-    restore(store, entry, plan(entry), settings.undo)
-    after = look(top)
-    assert {name: (top / name).read_bytes() for name in HAND} == hands
-    ours = {*HAND}
-    assert {name: facts for name, facts in after.items() if name not in ours and not name.startswith("git ")} == {
-        name: facts for name, facts in before.items() if name not in ours and not name.startswith("git ")
-    }
-    # The last fact is the status, which tells of the files that were changed by hand.
-    assert [facts[:-1] for name, facts in after.items() if name.startswith("git ")] == [
-        facts[:-1] for name, facts in before.items() if name.startswith("git ")
-    ]
+    assert await differences(script, template, tmp_path / "top", home) == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_the_same_holds_for_a_plain_user() -> None:
+    version = sysconfig.get_python_version()
+    python = shutil.which(f"python{version}", path="/usr/bin:/usr/local/bin")
+    if python is None:
+        pytest.skip(f"no Python {version} that every user may run: the packages of the tests are for that version")
+    place = Path(tempfile.mkdtemp(prefix="nacre-undo-", dir="/var/tmp"))
+    try:
+        os.chown(place, PLAIN_USER, PLAIN_USER)
+        path = [str(TESTS.parent / "src"), str(TESTS), sysconfig.get_path("purelib")]
+        done = subprocess.run(
+            [python, "-m", "undo.scripts", str(place)],
+            user=PLAIN_USER,
+            group=PLAIN_USER,
+            extra_groups=[],
+            cwd=place,
+            env={**os.environ, "HOME": str(place), "PYTHONPATH": os.pathsep.join(path), "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if "PermissionError" in done.stderr or "ModuleNotFoundError" in done.stderr:
+            pytest.skip("the checkout, or the packages of the tests, cannot be read by other users")
+        assert (done.returncode, json.loads(done.stdout or "null")) == (0, {}), done.stderr
+    finally:
+        shutil.rmtree(place)
