@@ -322,11 +322,15 @@ def test_every_numbered_row_of_the_tests_is_a_statement(file: str) -> None:
     assert sorted({f"{NUMBERED[file]}{number}" for number in numbers} - known) == []
 
 
-def test_every_fault_case_has_a_test_or_is_said_not_to_be_built() -> None:
+def test_the_map_of_the_fault_cases_is_complete() -> None:
     cases = {int(number) for number in re.findall(r"^\| (\d+) \|", FAULTS, re.MULTILINE)}
+    rows = dict(re.findall(r"^\| (\d+) \| ((?:`faults/|`\w+/|comes with ).*) \|$", FAULTS, re.MULTILINE))
+    assert cases == {*range(1, 96)} == {int(number) for number in rows}
+    later = {int(number) for number, row in rows.items() if row.startswith("comes with ")}
+    # The sandbox and other machines bring the tests of these; `python docs/fault_map.py` then writes their rows.
+    assert later <= {29, *range(90, 96)}
+    proved = {int(case) for case, row in rows.items() if re.search(rf"::test_case_0*{case}_", row)}
+    assert proved == cases - later
     sources = [file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py")]
     tested = {int(number) for text in sources for number in re.findall(r"def test_case_(\d+)_", text)}
-    elsewhere = {int(number) for number in re.findall(r"^\| (\d+) \| `", FAULTS, re.MULTILINE)}
-    not_built = {29, *range(90, 93)}
     assert tested <= cases
-    assert cases - tested - elsewhere == not_built

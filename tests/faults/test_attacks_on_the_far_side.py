@@ -96,6 +96,18 @@ async def test_far_side_that_is_stopped_as_a_whole_goes_on_and_keeps_the_time_li
 
 
 @pytest.mark.parametrize("how", FOREGROUND)
+async def test_stopped_runner_goes_on_when_those_that_would_continue_it_are_killed(how: str, sleeper: str) -> None:
+    """The soak found it: guardian and warden stopped too, then killed, left a runner that no process continued."""
+    parents = "w=$(cut -d' ' -f4 /proc/$PPID/stat); g=$(cut -d' ' -f4 /proc/$w/stat)"
+    async with asyncio.timeout(20):
+        outcome = await FOREGROUND[how](
+            f"{parents}; echo up; trap '' TERM; kill -STOP $g $w $PPID; kill -KILL $w $g; sleep {sleeper}", 1
+        )
+    assert outcome[1] == "up\n"
+    await gone(sleeper)
+
+
+@pytest.mark.parametrize("how", FOREGROUND)
 async def test_stopped_runner_goes_on_and_tells_the_exit_code(how: str) -> None:
     async with asyncio.timeout(20):
         assert await FOREGROUND[how]("echo up; kill -STOP $PPID; sleep 0.1; echo end; exit 3", 10) == (

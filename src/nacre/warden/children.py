@@ -58,6 +58,11 @@ def die_with_parent(parent: int) -> None:
         os._exit(128 + signal.SIGKILL)
 
 
+def continue_without_parent() -> None:
+    """Have the kernel continue this process if it is stopped when its parent ends: only the parent would have."""
+    prctl(PR_SET_PDEATHSIG, signal.SIGCONT)
+
+
 def read_bytes(path: str) -> bytes:
     """A small file of /proc or /sys; b"" when it cannot be read.
 

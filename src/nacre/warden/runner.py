@@ -73,6 +73,7 @@ class Runner:
     def serve(self) -> None:
         """Run commands for one caller until it goes away, or asks for nothing for a while."""
         children.become_subreaper()
+        children.continue_without_parent()
         # The handler that makes SIGCHLD arrive here is inherited from the zygote, and does nothing here.
         signal.set_wakeup_fd(self._wakeup_end, warn_on_full_buffer=False)
         usable = self._start is None or self._run(self._start)
