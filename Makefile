@@ -10,10 +10,11 @@ VENV ?= .venv-$(VERSION)
 endif
 BIN := $(VENV)/bin
 SECONDS ?= 60
+CALLS ?= 10000
 # Many tests wait for processes, so there is one worker more than cores on a small machine.
 WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 3 ? 3 : n > 4 ? 4 : n)))
 
-.PHONY: help base setup record run test test-parts test-long parts lint types check fuzz bench peers clean
+.PHONY: help base setup record run test test-parts test-long parts lint types check fuzz soak bench peers clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
@@ -59,6 +60,10 @@ fuzz: setup      ## fuzz every target: make fuzz SECONDS=60 (for each)
 	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS)
 	@# New examples may show an old fault, which is for a developer to look into and must not fail CI.
 	@test -n "$(CI)" || NACRE_TEST_EXPLORE=yes $(BIN)/python -m pytest -q -n $(WORKERS) -m hypothesis
+
+soak: SECONDS = 600
+soak: setup      ## a storm of calls with random kills: make soak SECONDS=600 CALLS=10000 [SEED=N]
+	@$(BIN)/python tests/soak/storm.py --seconds $(SECONDS) --calls $(CALLS) $(if $(SEED),--seed $(SEED))
 
 bench: setup     ## measure nacre, the floors and the installed peers: make bench BENCH=--quick
 	@$(BIN)/python -m benchmarks $(BENCH)

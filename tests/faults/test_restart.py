@@ -193,6 +193,30 @@ async def test_runner_killed_in_mid_command_reads_as_an_error(contract: str, sle
     await asyncio.to_thread(eventually, lambda: not with_argument(sleeper), "the end of the command")
 
 
+@pytest.mark.parametrize(("contract", "how"), [("modes", {"mode": "background"}), ("workspace", {"async": True})])
+async def test_case_73_a_job_whose_runner_dies_before_it_starts_was_not_started(
+    contract: str, how: dict[str, Any], home: Path, tmp_path: Path
+) -> None:
+    """The soak found it: the answer named a job with pid 0, which had neither a record nor an end."""
+    runner = int((await run("echo $PPID", cwd=tmp_path)).text)
+    zygote = int(children.stat_fields(runner)[1])
+    guardian = int(children.stat_fields(zygote)[1])
+    # Neither continues the other: the request for the job stays unread.
+    os.kill(guardian, signal.SIGSTOP)
+    os.kill(zygote, signal.SIGSTOP)
+    async with Tool(contract, cwd=tmp_path) as tool:
+        call = asyncio.ensure_future(tool.call({"command": "touch ran", **how}))
+        asked = asyncio.get_running_loop().run_in_executor(None, eventually, (home / "jobs" / "bg_1").exists, "the job")
+        await asked
+        os.kill(zygote, signal.SIGKILL)
+        os.kill(guardian, signal.SIGCONT)
+        reply = await call
+    assert reply.is_error
+    assert "the job was not started: its runner was killed meanwhile" in reply.text
+    assert JobTable(home).list().jobs == ()
+    assert not (tmp_path / "ran").exists()
+
+
 async def test_case_73_runner_of_a_job_killed_makes_the_job_lost(home: Path, sleeper: str) -> None:
     details = await start_job(f"echo up; sleep {sleeper}")
     await asyncio.to_thread(eventually, lambda: with_argument(sleeper), "the sleeper")

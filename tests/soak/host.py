@@ -163,7 +163,7 @@ class Host:
 
 
 def _has_keeper(pid: int) -> bool:
-    """Whether the parent of a process is nacre's: no other process continues one that is stopped (docs/reliability.md)."""
+    """Whether the parent of a process is nacre's: no other continues a stopped one (docs/reliability.md)."""
     parent = children.stat_fields(pid)[1:2]
     return bool(parent) and children.command_line(int(parent[0]))[:1] in (["nacre-warden"], ["nacre-guardian"])
 

@@ -26,6 +26,7 @@ HERE = Path(__file__).resolve().parent
 for place in (HERE.parents[1] / "src", HERE.parent):
     sys.path.insert(0, str(place))
 
+from nacre.errors import UnknownJobError  # noqa: E402
 from nacre.jobs.table import JobTable  # noqa: E402
 from nacre.warden import children  # noqa: E402
 
@@ -65,7 +66,7 @@ class Storm:
         number = 0
         while left > 0 and (seconds := end - time.monotonic()) > 1:
             number += 1
-            calls = min(left, HOST_CALLS)
+            calls = min(left, self.options.host_calls)
             left -= self.host(number, calls, seconds)
         took = time.monotonic() - began
         self.settle()
@@ -181,7 +182,11 @@ class Storm:
         states: Counter[str] = Counter()
         for line in lines:
             job = json.loads(line)
-            found = table.get(job["id"])
+            try:
+                found = table.get(job["id"])
+            except UnknownJobError:
+                self.problems.append(f"job {job['id']} has no record")
+                continue
             states[found.state] += 1
             output = Path(found.output_file).read_text(encoding="utf-8", errors="replace")
             if found.running:
@@ -218,6 +223,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().getrandbits(32))
     parser.add_argument("--calls", type=int, default=10_000)
+    parser.add_argument("--host-calls", type=int, default=HOST_CALLS, help="calls of one host")
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--chaos", type=float, default=CHAOS_SECONDS, help="mean seconds between two blows; 0 is none")
     return Storm(parser.parse_args()).run()

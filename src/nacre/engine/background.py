@@ -19,7 +19,7 @@ from nacre.engine.engine import Engine
 from nacre.engine.hidden_failure import answering_stages
 from nacre.engine.run import Run
 from nacre.engine.wait import Kept, Waited
-from nacre.errors import BackendError, JobError, NacreError
+from nacre.errors import BackendError, JobError, NacreError, StartError
 from nacre.feed.call_ids import call_ids
 from nacre.jobs.job import Job
 from nacre.jobs.notices import claim, output_of
@@ -125,7 +125,8 @@ async def _start_job(
             command = replace(command, stdin=str(_make_fifo(directory)))
         run = Run.start(engine.backend_for(profile), command, Nowhere(), job=job)
         try:
-            await run.announced()
+            if not await run.announced():
+                look_for_start(run, directory)
             if profile.tells_early_end:
                 await asyncio.wait([run.watch.until_over()], timeout=max(0.0, SETTLE_SECONDS - run.elapsed))
             # Only an answer that tells the end may take its delivery.
@@ -142,6 +143,21 @@ async def _start_job(
     except NacreError:
         engine.jobs.discard(directory)
         raise
+
+
+def look_for_start(run: Run, directory: Path) -> None:
+    """Find out whether a job has started whose runner was killed before it could tell.
+
+    Raises:
+        StartError: it has not: without a record there is no job that could have an end.
+    """
+    try:
+        found = files(str(directory.parent)).call(record.read, str(directory))
+    except (OSError, ValueError):
+        found = None
+    if found is None:
+        raise StartError("the job was not started: its runner was killed meanwhile; start it again")
+    run.watch.pid = found["pid"]
 
 
 async def keep(

@@ -11,7 +11,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from nacre.engine.background import background_of, new_job, plan_apart, selection_notices
+from nacre.engine.background import background_of, look_for_start, new_job, plan_apart, selection_notices
 from nacre.engine.call_origin import CallOrigin
 from nacre.engine.capture import Capture, Nowhere
 from nacre.engine.engine import Engine
@@ -135,7 +135,8 @@ class TerminalCall:
         self._detached = True
 
     async def wait(self, run: Run, policy: WaitPolicy, notices: list[str]) -> ShellResult | Background:
-        await run.announced()
+        if not await run.announced():
+            look_for_start(run, self._directory)
         job = self._engine.jobs.get(self._directory.name)
         # Its end is told by this call.
         claim(job)
