@@ -41,14 +41,47 @@ async def test_a_models_view_is_shortened_and_the_raw_text_is_kept(contract: str
     lines = reply.text.split("\n")
     assert "handled order 1 (×150)" in reply.text
     assert "ERROR: order 150 was lost" in lines
-    footer = lines.index(f"[raw output: artifact://{artifact}]")
-    assert lines[footer - 1].endswith("0 error lines hidden]")
     kind, raw = _raw_of(tool, artifact)
+    # `anthropic` has no tool that knows artifacts, but a shell that knows files.
+    path = tool.engine.artifacts.plain_path(int(artifact))
+    footer = lines.index(f"[raw output: {path if contract == 'anthropic' else f'artifact://{artifact}'}]")
+    assert lines[footer - 1].endswith("0 error lines hidden]")
     assert kind == "bash-original"
     assert raw.count("\n") == 301
     minimized = reply.details["minimized"]
     assert (minimized["filter"], minimized["rawBytes"]) == ("generic", len(raw))
     assert minimized["artifactId"] == artifact
+    await tool.aclose()
+
+
+async def test_each_stream_of_the_openai_contract_is_shortened_by_itself(script: str, tmp_path: Path) -> None:
+    tool = nacre.Tool("openai", cwd=str(tmp_path))
+    more = f"{script}\nfor n in $(seq 200); do echo retry $n >&2; done; echo 'fatal: no answer' >&2; exit 4"
+    (tmp_path / "more.sh").write_text(more, encoding="utf-8")
+    (output,) = (await tool.call({"commands": ["bash more.sh"]})).json()["output"]
+    assert output["outcome"] == {"type": "exit", "exit_code": 4}
+    assert output["stdout"].startswith("handled order 1 (×297)\n")
+    assert "ERROR: order 150 was lost\nretry 1 (×198)\nretry 199\nretry 200\nfatal: no answer\n" in output["stderr"]
+    paths = [output[name].rstrip().rpartition("\n")[2] for name in ("stdout", "stderr")]
+    texts = [Path(path.removeprefix("[raw output: ").removesuffix("]")).read_text("utf-8") for path in paths]
+    assert [text.count("\n") for text in texts] == [300, 202]
+    await tool.aclose()
+
+
+async def test_output_that_the_window_does_not_hold_is_shortened_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NACRE_HOME", str(tmp_path / "state"))
+    tool = nacre.Tool("workspace", cwd=str(tmp_path))
+    loop = "for n in range(60000): print('handled order', n)\nprint('ERROR: order 60000 was lost')"
+    (tmp_path / "orders.py").write_text(loop, encoding="utf-8")
+    reply = await tool.call({"command": "python3 orders.py; exit 3"})
+    assert "ERROR: order 60000 was lost" in reply.text
+    minimized = reply.details["minimized"]
+    assert minimized["rawBytes"] > 1024 * 1024
+    kinds = [one.kind for one in tool.engine.artifacts.list()]
+    assert kinds == ["bash-original"]
+    assert _raw_of(tool, minimized["artifactId"])[1].count("\n") == 60001
     await tool.aclose()
 
 

@@ -33,6 +33,7 @@ def test_savings_are_added_up_by_command_filter_and_day() -> None:
         ([entry("pytest -x", 5.0)], 0),
         ([entry("cat artifact://7 | grep x", 5000.0)], 1),
         ([entry("cat artifact://70", 5.0)], 0),
+        ([entry("cat /state/artifacts/7.bash-original.log", 5.0)], 1),
         ([entry("pytest", 5.0), entry("cat artifact://7", 6.0)], 1),
     ],
 )
@@ -45,3 +46,16 @@ def test_the_same_command_soon_or_its_artifact_opened_is_regret(later: list[dict
 def test_an_empty_log_saved_nothing() -> None:
     found = count_savings([])
     assert (found.calls, found.total.tokens, found.total.percent) == (0, 0, 0)
+
+
+def test_what_a_companion_tool_opened_is_regret_once() -> None:
+    found = count_savings(
+        [entry("pytest", 0.0, 7), entry("cat artifact://7", 500.0), entry("mypy", 600.0, 8)], {"7", "9"}
+    )
+    assert found.total.regrets == 1
+    assert found.by_command["pytest"].regrets == 1
+
+
+def test_both_streams_of_a_call_are_counted() -> None:
+    both = entry("make", 0.0, 7) | {"minimizedStderr": entry("make", 0.0, 8)["minimized"]}
+    assert count_savings([both]).total.raw_bytes == 8000

@@ -222,7 +222,7 @@ GIT = (
 
 def plain(text: str, root: Path) -> str:
     """An answer without what differs from run to run: times, numbers of processes, places."""
-    text = text.replace(str(root), "/project")
+    text = text.replace(str(root), "/project").replace(str(root.parent), "")
     text = re.sub(r"Wall time: [\d.]+ seconds", "Wall time: T seconds", text)
     text = re.sub(r"\bin \d+\.\d+s|\b\d+\.\d+s\b|\b\d+m\d\ds\b", "Ts", text)
     text = re.sub(r"after \d+\.\d+ seconds", "after T seconds", text)

@@ -72,6 +72,22 @@ class Spill:
                 self._error = f"{writer.error.strerror or writer.error} ({writer.path})"
         return SpillResult(window=self.window, artifact=artifact, error=self._error)
 
+    def whole(self, most_bytes: int) -> bytes:
+        """All output so far, from memory or from the artifact; empty if it is larger or could not be kept."""
+        held = self.window.whole
+        if held is not None:
+            return held
+        writer = self._writer
+        if writer is None or writer.error is not None or self.window.total_bytes > most_bytes:
+            return b""
+        try:
+            with open(writer.path, "rb") as file:
+                data = file.read(most_bytes)
+        except OSError:
+            # The caller goes on without it, as it does for larger output.
+            return b""
+        return data if len(data) == self.window.total_bytes else b""
+
     def discard(self) -> None:
         """Give everything back without a result: an artifact that was begun is removed."""
         if self._writer is not None:

@@ -8,11 +8,12 @@ import os
 from collections.abc import Mapping
 
 from nacre import audit, config
+from nacre.artifacts.openings import opened
 from nacre.minimize.savings import Saving, Savings, count_savings
 
 EPILOG = """\
 A token is counted as 4 bytes. A shortened call is regretted when the same command runs again within 120 seconds, or
-when a later command names the artifact of its raw output. The read tool leaves no entry in the log and is not counted.
+when its raw output is opened: by the read tool, or by a later command that names its artifact.
 """
 
 # Rows of a table, and the width of a bar.
@@ -25,7 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(namespace: argparse.Namespace) -> int:
-    found = count_savings(audit.entries(config.state_dir(os.environ)))
+    state_dir = config.state_dir(os.environ)
+    found = count_savings(audit.entries(state_dir), opened(state_dir))
     print(json.dumps(_data(found)) if namespace.json else _text(found))
     return 0
 

@@ -107,6 +107,7 @@ class CommandSeries:
             capture=capture_of(self.limit),
             view=functools.partial(view, self.limit),
             names_paths=True,
+            minimizes=True,
             quiets=True,
         )
 

@@ -143,8 +143,11 @@ def entry_of(result: ShellResult) -> dict[str, Any]:
         entry["cause"] = result.cause
     if result.clock is not None:
         entry["clock"] = result.clock
-    if output.minimized is not None:
-        entry["minimized"] = output.minimized.json()
+    shortened = [one.minimized for one in (output, stderr) if one is not None and one.minimized is not None]
+    if shortened:
+        entry["minimized"] = shortened[0].json()
+    if len(shortened) > 1:
+        entry["minimizedStderr"] = shortened[1].json()
     if result.survivors:
         entry["survivors"] = [{"pid": one.pid, "argv": list(one.argv)} for one in result.survivors]
     if result.recording is not None:

@@ -136,13 +136,13 @@ class Capture:
             ending: how the run ended, if it did; then a long output is shortened for a model.
         """
         problems: list[str] = []
+        shortened: dict[int, Output] = {}
         if self._minimizer is not None and ending is not None:
-            long = self._streams is not None or len(self._small[0]) >= LEAST_SHORTENED_BYTES
-            if long and (shortened := self._shortened(self._minimizer, ending, problems)) is not None:
-                if self._side is not None:
-                    shortened = self._side.attached_to(shortened, problems)
-                return [shortened], problems
-        if self._streams is None and not keep_all:
+            if self._streams is not None or max(map(len, self._small)) >= LEAST_SHORTENED_BYTES:
+                shortened = self._shortened(self._minimizer, ending, problems)
+            if shortened and self._streams is None and len(self._small) == 1:
+                return [shortened[0]], problems
+        if self._streams is None and not keep_all and not shortened:
             shown = []
             for held in self._small:
                 whole = bytes(held)
@@ -158,7 +158,12 @@ class Capture:
         streams = self._spill()
         self._flush()
         outputs = []
-        for spill in streams.spills:
+        for number, spill in enumerate(streams.spills):
+            if number in shortened:
+                # All of it is the artifact of the shortened view.
+                spill.discard()
+                outputs.append(shortened[number])
+                continue
             view = None if spill.window.overflowed else self._view(spill.window, None)
             # What the view cuts must be on disk, even if the window still holds all of it.
             if keep_all or (view is not None and (view.truncation or view.capped_lines or view.redraws)):
@@ -175,29 +180,31 @@ class Capture:
             outputs[0] = self._side.attached_to(outputs[0], problems)
         return outputs, problems
 
-    def _shortened(self, minimizer: MinimizerSettings, ending: Ending, problems: list[str]) -> Output | None:
-        whole = self._whole()
-        if len(whole) < LEAST_SHORTENED_BYTES:
-            return None
+    def _shortened(self, minimizer: MinimizerSettings, ending: Ending, problems: list[str]) -> dict[int, Output]:
+        """The shortened views of streams, by their numbers; a stream that is shown as it is has none."""
         # Loaded here: most outputs are short.
-        from nacre.engine.minimizing import shortened_output
+        from nacre.engine.minimizing import MOST_BYTES, shortened_output
 
-        return shortened_output(
-            whole,
-            self._planned,
-            ending.code,
-            minimizer,
-            problems,
-            view=lambda captured: self._profile.view(captured, self._selection),
-            create=self._create("bash-original"),
-        )
-
-    def _whole(self) -> bytes:
-        """All output of the only stream; empty if it is not at hand."""
         if self._streams is None:
-            return bytes(self._small[0])
-        self._flush()
-        return self._streams.spills[0].window.whole or b""
+            wholes = [bytes(held) for held in self._small]
+        else:
+            self._flush()
+            wholes = [spill.whole(MOST_BYTES) for spill in self._streams.spills]
+        found = {
+            number: shortened_output(
+                whole,
+                self._planned,
+                ending.code,
+                minimizer,
+                problems,
+                view=lambda captured: self._profile.view(captured, self._selection),
+                create=self._create("bash-original"),
+                names_paths=self._profile.names_paths,
+            )
+            for number, whole in enumerate(wholes)
+            if len(whole) >= LEAST_SHORTENED_BYTES
+        }
+        return {number: output for number, output in found.items() if output is not None}
 
     def _put_in_order(self, artifact: ArtifactRef, problems: list[str]) -> None:
         """Make the file of an artifact that was over its cap readable for any program."""

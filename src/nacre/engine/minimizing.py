@@ -13,13 +13,15 @@ from nacre import config
 from nacre.artifacts.writer import ArtifactWriter
 from nacre.errors import ArtifactError, ConfigError
 from nacre.minimize.evidence import Detector
-from nacre.minimize.minimiser import Minimised, minimise
+from nacre.minimize.minimiser import MOST_BYTES, Minimised, minimise
 from nacre.minimize.user_filters import UserFilters, filters_of, matchers_of
 from nacre.output.captured import Captured
 from nacre.planning.plan import Plan
 from nacre.request import ShellRequest
 from nacre.result import ArtifactRef, Minimized, Output
 from nacre.settings import MinimizerSettings
+
+__all__ = ["MOST_BYTES", "shortened_output"]
 
 
 class Shortening(NamedTuple):
@@ -39,6 +41,7 @@ def shortened_output(
     *,
     view: Callable[[Captured], Output],
     create: Callable[[], ArtifactWriter],
+    names_paths: bool = False,
 ) -> Output | None:
     """Return the shortened view of an output, once all of it is an artifact; None if it is shown as it is.
 
@@ -46,9 +49,10 @@ def shortened_output(
         problems: gets what a user's files of filters and matchers have wrong.
         view: shows a text as the call's contract does.
         create: begins the artifact of the whole.
+        names_paths: whether the contract knows no `artifact://`, so that the footer names the file.
     """
     found, notices = _shortened_text(whole.decode("utf-8", "replace"), planned.request, exit_code, settings)
-    problems += notices
+    problems += [notice for notice in notices if notice not in problems]
     if found is None:
         return None
     text = planned.redactor.redact_text(found.text) if planned.hides else found.text
@@ -60,7 +64,7 @@ def shortened_output(
         return None
     return replace(
         shown,
-        text=f"{shown.text.rstrip()}\n[raw output: artifact://{original.id}]\n",
+        text=f"{shown.text.rstrip()}\n[raw output: {original.path if names_paths else f'artifact://{original.id}'}]\n",
         total_bytes=len(whole),
         total_lines=whole.count(b"\n") + (whole[-1:] != b"\n"),
         artifact=original,

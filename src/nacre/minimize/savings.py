@@ -1,13 +1,14 @@
 """What the minimiser saved and how often that was regretted, from the entries of the audit log. Pure.
 
-A call is regretted when the same command runs again soon, or when a later command names the artifact of its raw text.
+A call is regretted when the same command runs again soon, or when the artifact of its raw text is opened: by a later
+command that names it, or by a companion tool.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +17,7 @@ REGRET_SECONDS = 120
 # Bytes of a token, as a rule of thumb; the log holds no text to count.
 BYTES_PER_TOKEN = 4
 
-_ARTIFACT = re.compile(r"artifact://(\d+)")
+_ARTIFACT = re.compile(r"artifact://(\d+)|artifacts/(\d+)\.")
 _BEFORE = re.compile(r"^(?:cd\s+\S+\s*(?:&&|;)\s*|\w+=\S*\s+|sudo\s+|timeout\s+\S+\s+)+")
 _SUBCOMMAND = re.compile(r"[a-z][\w:-]*$")
 
@@ -78,8 +79,8 @@ class _Shortened:
                 one.regrets += 1
 
 
-def count_savings(entries: Iterable[Mapping[str, Any]]) -> Savings:
-    """Add up the entries of an audit log, oldest first."""
+def count_savings(entries: Iterable[Mapping[str, Any]], opened: Collection[str] = ()) -> Savings:
+    """Add up the entries of an audit log, oldest first; `opened` are the artifacts that a companion tool has opened."""
     found = Savings()
     last: dict[str, _Shortened] = {}
     by_artifact: dict[str, _Shortened] = {}
@@ -89,12 +90,15 @@ def count_savings(entries: Iterable[Mapping[str, Any]]) -> Savings:
         before = last.get(command)
         if before is not None and when - before.time <= REGRET_SECONDS:
             before.regret()
-        for artifact in _ARTIFACT.findall(command) if "artifact://" in command else ():
+        for artifact in map("".join, _ARTIFACT.findall(command)) if "artifact" in command else ():
             if artifact in by_artifact:
                 by_artifact[artifact].regret()
-        minimized = entry.get("minimized")
-        if isinstance(minimized, Mapping):
-            last[command] = by_artifact[str(minimized["artifactId"])] = _added(found, command, when, minimized)
+        for minimized in (entry.get("minimized"), entry.get("minimizedStderr")):
+            if isinstance(minimized, Mapping):
+                last[command] = by_artifact[str(minimized["artifactId"])] = _added(found, command, when, minimized)
+    for artifact in opened:
+        if artifact in by_artifact:
+            by_artifact[artifact].regret()
     return found
 
 

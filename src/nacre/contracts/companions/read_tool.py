@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from nacre.artifacts.openings import note_opening
 from nacre.contracts.companions import read_schema
 from nacre.contracts.companions.output_reading import decode_selector, read
 from nacre.contracts.companions.reading_schema import FIELDS
@@ -35,6 +36,8 @@ class ReadTool(Companion):
         selector = decode_selector(fields, engine.settings.output.inline_bytes)
         with engine.artifacts.open(number) as artifact:
             growing = artifact.entry.state == "writing"
+            if artifact.entry.kind == "bash-original":
+                note_opening(engine.state_dir, number)
             uri = f"{SCHEME}{number}"
             notices = ("its writer died: this is what it had written",) if artifact.entry.state == "interrupted" else ()
             reply = await read(
