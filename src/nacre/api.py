@@ -291,7 +291,7 @@ class Session:
         engine = self._engine
         if engine is None:
             engine = self._engine = from_environment(settings=self._settings)
-            # One that is forgotten without a word takes its shell along.
+            # A session that is dropped without being closed ends its shell.
             self._ending = weakref.finalize(self, engine.end_session, self._key)
             self._ending.atexit = False
             if not engine.backend_for(_SESSION_PROFILE).keeps:

@@ -65,7 +65,7 @@ class Listener(Protocol):
         """The first `size` bytes of the buffer were read from stream 1, 2 or 3; the buffer is reused afterwards."""
 
     def closed(self, stream: int) -> None:
-        """Nobody holds the writing end of that stream any more."""
+        """No process holds the writing end of that stream any more."""
 
     def started(self, pid: int) -> None:
         """The shell runs under this pid. May come late, or not at all for a short command."""

@@ -140,8 +140,8 @@ def _end_imports() -> None:
     """In a child: drop the modules that a thread of the parent was importing, as if that import had failed.
 
     Modules of nacre are imported at first use, by any thread. An import of the same module in the child would wait
-    forever for a thread that does not exist there. The table of running imports has no public name; a fork that waits
-    for imports instead deadlocks, because `logging` holds its lock from before the fork and imports may need it.
+    forever for a thread that does not exist there. The table of running imports has no public name, and nothing public
+    does the same (docs/decisions/imports-in-a-forked-child.md).
     """
     if "threading" not in sys.modules:
         return

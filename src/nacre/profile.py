@@ -15,7 +15,7 @@ GUARD_DENIAL = "denied by nacre's guard (rule {rule}): "
 
 
 class CaptureShape(NamedTuple):
-    """How much of a stream is kept at hand; the rest is in the artifact."""
+    """How much of a stream is kept in memory; the rest is in the artifact."""
 
     whole_bytes: int
     """Up to this size nothing is cut."""

@@ -218,7 +218,7 @@ class TerminalProcess(PipesOnly):
                     break
                 await self._look(terminal_id)
             facts = _facts(exit) if exit.done() else await self._kill(terminal_id)
-            # Whoever aborts a command does not wait for its last words.
+            # A caller that stops a command does not wait for its last output.
             if facts.get("why") != "stop" and not await self._ask(self._read(terminal_id), READ_SECONDS):
                 self._say("the client did not tell the last output; some may be missing")
             return facts

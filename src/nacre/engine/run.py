@@ -19,7 +19,7 @@ from nacre.warden.protocol import DRAIN_SECONDS, SILENCE_SECONDS
 
 T = TypeVar("T")
 
-# When the far side owes an answer for this long after the last moment of the ladder, we answer without it.
+# The longest wait for the far side after the last step of the ladder; then the command is reported without its answer.
 WATCHDOG_SECONDS = 0.9
 # How long a start may take where the command's own limit is longer; a working directory may not answer.
 START_SECONDS = 10.0

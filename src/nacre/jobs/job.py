@@ -119,7 +119,7 @@ def _settle(directory: Path, found: dict[str, Any]) -> Job:
         try:
             record.write(str(directory), found)
         except OSError as error:
-            # Its runner may have met the same, and not have been killed at all.
+            # Its runner may have had the same error, and not have been killed at all.
             reason = f"lost: its end could not be recorded: {error.strerror}"
             return Job(directory, found | {"reason": f"{reason}; its exit status is unknown"})
     problem = None if found.get("closed") else record.finish(str(directory), found, recovering=True)

@@ -29,7 +29,7 @@ class TypedInput:
         return len(self._unread) >= MOST_UNREAD_BYTES
 
     def type(self, data: bytes) -> None:
-        """Type now, or as soon as the program reads; what is typed after its end is let go."""
+        """Type now, or as soon as the program reads; what is typed after its end is dropped."""
         self._unread += data
         if self._again is None:
             self._send()

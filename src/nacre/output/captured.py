@@ -1,4 +1,4 @@
-"""A captured stream, as the engine hands it to a contract: bytes at hand, exact counts, and where the rest is."""
+"""A captured stream, as the engine hands it to a contract: bytes in memory, exact counts, and where the rest is."""
 
 from __future__ import annotations
 

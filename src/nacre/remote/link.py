@@ -132,7 +132,7 @@ class Link:
         return await asyncio.shield(self._ready)
 
     async def cut(self) -> None:
-        """Drop the connection without a word, as a network does."""
+        """Drop the connection without a message, as a network does."""
         if self._wire is not None:
             await self._wire.close()
 

@@ -213,7 +213,7 @@ class BashProcess:
         self.drop(close=True)
 
     def drop(self, *, close: bool) -> None:
-        """Close our copies of its descriptors, or only forget their numbers, without a word to the shell."""
+        """Close our copies of its descriptors, or only forget their numbers; the shell is told nothing."""
         forks.close_or_forget(self.sock, close=close)
         fds = (self._script, self.output, self.side)
         # Forgotten first: a fork in between must not close numbers that the host has reused.

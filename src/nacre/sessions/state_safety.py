@@ -69,7 +69,7 @@ def is_whole(script: str) -> bool:
 
 
 def may_damage_parser(script: str, code: int) -> bool:
-    """True if bash may have met the end of a text inside `$(` or `<(` when it ran this script, which gave this code.
+    """True if bash may have read the end of a text inside `$(` or `<(` when it ran this script, which gave this code.
 
     Bash 5.2 reads and writes beyond its parser's buffers afterwards, and can abort in a later command.
     """

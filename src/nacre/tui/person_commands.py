@@ -102,7 +102,7 @@ class PersonCommands:
         try:
             return self._artifacts.open(artifact_id)
         except NacreError:
-            # Pruned meanwhile: the text at hand is shown.
+            # Pruned meanwhile: the text in memory is shown.
             return None
 
     async def aclose(self) -> None:

@@ -91,7 +91,7 @@ def destruction_of(
             for path in paths:
                 before = targets.get(path)
                 how: How = "overwritten" if loss.how == "overwritten" or _in_place(before) else "replaced"
-                # What is new in a directory that stands for an unknown path may be anyone's.
+                # A new file in a directory that stands for an unknown path may belong to another program.
                 creates = (loss.creates and known_path) or (before is not None and before.creates)
                 targets[path] = Target(path, how, creates)
         if (git := git_loss(call)) is not None:

@@ -14,7 +14,7 @@ from nacre.warden.children import read_bytes
 
 _LIMIT_ON_LOCKS = 10
 UNLIMITED = resource.RLIM_INFINITY
-# The first mark: so large that a limit of this size would never be met.
+# The first mark: so large that a limit of this size would never be reached.
 _FIRST = 1 << 62
 _LINE = b"Max file locks "
 

@@ -249,7 +249,7 @@ def finish(directory: str, record: Record, *, recovering: bool = False) -> str |
     """Write what a final status asks for beside the record, each exactly once; what could not be written, in words.
 
     The final record is on disk before, `closed` is set after. A nacre that recovers a job whose runner died in between,
-    or met a full disk, tells by the files whether something was written.
+    or had a full disk, tells by the files whether something was written.
     """
     problem = _complete_output(directory, record) or _log_end(directory, record, recovering=recovering)
     if problem is None:

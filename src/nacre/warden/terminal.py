@@ -35,7 +35,7 @@ ALTERNATE = b"\x1b[?1049"
 DONE = b"k"
 # The answer to text that was not typed: its line is longer than a terminal that collects lines can hold.
 TOO_LONG = b"l"
-# Linux keeps this much of a line and drops the rest without a word (N_TTY_BUF_SIZE, one byte for the line end).
+# Linux keeps this much of a line and drops the rest silently (N_TTY_BUF_SIZE, one byte for the line end).
 LONGEST_LINE_BYTES = 4095
 # What ends a line for such a terminal, or takes it back: line ends, Ctrl-C, Ctrl-D, Ctrl-U, Ctrl-backslash, Ctrl-Z.
 _LINE_ENDS = bytes([10, 13, 3, 4, 21, 28, 26])

@@ -1,4 +1,4 @@
-"""This program's warden: starts it when first needed, asks it for runners, keeps a few idle ones at hand.
+"""This program's warden: starts it when first needed, asks it for runners, keeps a few idle ones.
 
 One for the whole process and all its threads and event loops, because a runner's socket belongs to no loop. A fork of
 the program drops its copies (`forks`), so that a child neither uses nor keeps alive what belongs to its parent.
@@ -130,7 +130,7 @@ class Warden:
         with self._lock:
             at_once = not self._waiting and loop not in self._sending
             if at_once and self._send(request, 0 if loop is None else NOW):
-                link.met()
+                link.close_far_end()
             else:
                 try:
                     request.hold()

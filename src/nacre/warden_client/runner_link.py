@@ -106,15 +106,15 @@ class Link:
         """Have the runner forked before there is a request."""
         self._fork(self, protocol.FORK, [], None)
 
-    def met(self) -> None:
-        """The runner has its end, or is sure to get it."""
+    def close_far_end(self) -> None:
+        """Close our copy of the runner's end, which the runner has or is sure to get."""
         if self.far is not None:
             self.far.close()
             self.far = None
 
     def close(self) -> None:
         self.sock.close()
-        self.met()
+        self.close_far_end()
 
     def drop(self, *, close: bool) -> None:
         """Leave the runner to the process that it belongs to."""
@@ -187,7 +187,7 @@ class FirstRequest:
         """Close these copies: the request is sent, or its caller has given up."""
         for fd in self.fds[1:]:
             os.close(fd)
-        self._link.met()
+        self._link.close_far_end()
 
 
 def _send(sock: socket.socket, message: Request, fds: list[int]) -> None:

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from nacre.output.escapes import CONTROL_BYTES, SEQUENCE_BYTES, UNFINISHED_BYTES
 from nacre.output.redaction.form_table import UNBROKEN, Form, FormTable, flat_text, skip_breaks, skip_bytes
 
-# A beginning of a value with more control in it than this is let go, so that what is held stays small.
+# A beginning of a value with more control in it than this is passed on, so that what is held stays small.
 MOST_HELD_BYTES = 64 * 1024
 # What the end of a text has beyond two forms: room for terminal control.
 TAIL_BYTES = 1024
