@@ -33,7 +33,17 @@ OPTIONS = [
     "--font-render-hinting=none",
 ]
 # What DevTools wants to know of a key beside its name.
-KEYS = {"Enter": 13, "Escape": 27, "Tab": 9, "ArrowUp": 38, "ArrowDown": 40, "ArrowLeft": 37, "ArrowRight": 39}
+KEYS = {
+    "Backspace": 8,
+    "F2": 113,
+    "Enter": 13,
+    "Escape": 27,
+    "Tab": 9,
+    "ArrowUp": 38,
+    "ArrowDown": 40,
+    "ArrowLeft": 37,
+    "ArrowRight": 39,
+}
 
 
 class Window:
