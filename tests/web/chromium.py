@@ -94,11 +94,15 @@ class Window:
         await self.until("document.readyState === 'complete'")
 
     async def click(self, script: str) -> None:
-        """Press the element that an expression gives, with the mouse."""
-        await self.until(f"!!({script})")
-        box = await self.run(
-            f"(() => {{ const e = {script}; e.scrollIntoView({{block: 'center'}}); const r = e.getBoundingClientRect();"
-            " return [r.x + r.width / 2, r.y + r.height / 2]; })()"
+        """Press the element that an expression gives, with the mouse, once it stands still and nothing covers it."""
+        box = await self.until(
+            f"(async () => {{ const e = {script}; if (!e || e.disabled) return null;"
+            " e.scrollIntoView({block: 'center'});"
+            " const look = () => new Promise(done => requestAnimationFrame(() => {"
+            " const r = e.getBoundingClientRect(); done([r.x + r.width / 2, r.y + r.height / 2]); }));"
+            " const first = await look(), second = await look();"
+            " const still = first[0] === second[0] && first[1] === second[1];"
+            " return still && e.contains(document.elementFromPoint(...second)) ? second : null; })()"
         )
         for kind in ("mousePressed", "mouseReleased"):
             await self.ask("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1)

@@ -97,7 +97,7 @@ async def test_a_wrong_token_is_refused(page: Page, browser: Browser) -> None:
 async def test_a_whole_output_is_read_page_by_page(window: Window) -> None:
     async with nacre.Tool("workspace") as tool:
         await tool.call({"command": "seq 40000"})
-    await window.shows("earlier lines (show all)")
+    await window.shows("(show all)", "exit 0")
     await window.click("document.querySelector('.hint')")
     await window.until("document.getElementById('output-text').textContent.startsWith('1\\n2\\n3\\n')")
     assert not await window.run("document.getElementById('output-text').textContent.includes('\\n40000\\n')")
@@ -251,6 +251,53 @@ async def test_a_foreground_terminal_of_a_call_is_used(window: Window) -> None:
         reply = await call
         assert "done" in reply.text
         await window.until("document.getElementById('terminal-stop').disabled")
+
+
+async def test_everything_that_takes_the_keyboard_has_a_name_and_the_page_has_its_landmarks(
+    window: Window, tmp_path: Path
+) -> None:
+    async with nacre.Tool("workspace", cwd=tmp_path, settings=ASKING) as tool:
+        await started(tool, "read -rp 'Name: ' n")
+        call = asyncio.create_task(tool.call({"command": "git push --force origin main"}))
+        await window.shows("Approve?", "It waits for input: Name:", "Jobs · 1 running of 1")
+        nodes = (await window.ask("Accessibility.getFullAXTree"))["nodes"]
+        roles = [node["role"]["value"] for node in nodes if not node["ignored"]]
+        assert roles.count("main") == 1
+        assert {"banner", "complementary", "article"} <= set(roles)
+        nameless = [
+            node["role"]["value"]
+            for node in nodes
+            if not node["ignored"]
+            and any(one["name"] == "focusable" and one["value"].get("value") for one in node.get("properties", ()))
+            and not node.get("name", {}).get("value")
+            and node["role"]["value"] != "RootWebArea"
+        ]
+        assert nameless == []
+        headings = await window.run(
+            "[...document.querySelectorAll('h1,h2,h3')].filter(e => e.checkVisibility()).map(e => e.tagName)"
+        )
+        assert headings[0] == "H1"
+        assert headings.count("H1") == 1
+        # Live regions: one that speaks of calls, at most every three seconds; outputs and times are in none.
+        assert await window.run("document.querySelectorAll('[aria-live=polite]').length") == 1
+        assert await window.run("!!document.querySelector('#cards [aria-live], #cards [role=status]')") is False
+        await window.press_button("Deny", "#questions")
+        await call
+        await window.press_button("Stop", "#jobs")
+        await window.shows("Jobs · 0 running of 1")
+
+
+async def test_the_keyboard_alone_answers_a_question(window: Window, tmp_path: Path) -> None:
+    async with nacre.Tool("workspace", cwd=tmp_path, settings=ASKING) as tool:
+        call = asyncio.create_task(tool.call({"command": "git push --force origin main"}))
+        await window.shows("Approve?")
+        while await window.run("document.activeElement.textContent") != "Deny":
+            await window.key("Tab")
+        # The focus is seen.
+        assert await window.run("getComputedStyle(document.activeElement).outlineStyle") != "none"
+        await window.key("Enter")
+        assert (await call).is_error
+        await window.shows("denied")
 
 
 async def test_a_phone_shows_everything_without_scrolling_sideways(

@@ -26,7 +26,7 @@ async def serve_page(engine: Engine, listener: socket.socket, gate: Gate, ready:
     Raises:
         NacreError: the feed cannot be followed.
     """
-    async with Follower(engine.state_dir, redactor=engine.redactor, person=True) as follower:
+    async with Follower(engine.state_dir, redactor=engine.redactor) as follower:
         state = PageState(engine, follower)
         page = GatedPage(routes_of(state, gate.page), gate)
         serving = asyncio.create_task(serve(page, listener, lifespan=False))

@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator
 
 from nacre import config
 from nacre.engine.engine import Engine
+from nacre.errors import NacreError
 from nacre.feed.follower import Follower
 from nacre.web.activity import Activity
 from nacre.web.board import Board
@@ -17,6 +18,7 @@ from nacre.web.event_stream import PING, PING_SECONDS, frame, number_of, opening
 from nacre.web.page_calls import PageCalls
 from nacre.web.page_cards import card_json
 from nacre.web.page_jobs import TOPIC, PageJobs
+from nacre.web.person_presence import PersonPresence
 from nacre.web.shared_terminal import Terminals
 
 # A browser is told of changes at most so often; what comes in between is told once.
@@ -37,6 +39,7 @@ class PageState:
         self.calls = PageCalls(follower, self._board, engine.jobs)
         self.jobs = PageJobs(engine.jobs, self._board)
         self.terminals = Terminals(engine.jobs, self.calls.get)
+        self._person = PersonPresence(engine.state_dir)
         self.activity = Activity(engine.state_dir, most_shown_bytes=engine.settings.output.inline_bytes)
 
     async def follow(self) -> None:
@@ -47,6 +50,11 @@ class PageState:
         """Yield the present state of all that changed after a revision, and of what changes from then on."""
         if self.jobs.viewers >= MOST_VIEWERS:
             yield frame("refused", {"error": f"{MOST_VIEWERS} windows show this page already; close one"})
+            return
+        try:
+            self._person.begin()
+        except NacreError as error:
+            yield frame("refused", {"error": str(error)})
             return
         self.jobs.viewers += 1
         try:
@@ -67,6 +75,7 @@ class PageState:
                     yield PING
         finally:
             self.jobs.viewers -= 1
+            self._person.end()
 
     def _frame(self, topic: str, number: str, columns: int) -> bytes:
         if topic == TOPIC:
