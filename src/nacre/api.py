@@ -47,7 +47,7 @@ TAIL_BYTES = INLINE_BYTES - HEAD_BYTES
 
 
 def head_and_tail(captured: Captured, selection: Selection = EVERYTHING) -> Output:
-    """All of a small output; of a larger one the beginning and the end around an exact omission marker."""
+    """All of a small output; the beginning and the end of a larger one around an exact omission marker."""
     text = None if captured.whole is None else captured.whole.decode("utf-8", "replace")
     truncation = None
     if text is None or len(text.encode()) > INLINE_BYTES:

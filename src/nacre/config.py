@@ -82,7 +82,7 @@ def load(environ: Mapping[str, str], *, cwd: str) -> Configuration:
 
 
 def _tightened(yours: _Found, found: _Found) -> _Found:
-    """Return the limits of a project's file, each of which must be below yours; of two the smaller one holds."""
+    """Return the limits of a project's file, each of which must be below yours; the smaller of two holds."""
     known = setting_fields()
     tighter = {key: one for key, one in found.items() if known[key].metadata["tightens"] and one[0] is not None}
     for key, (value, source) in tighter.items():

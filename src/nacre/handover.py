@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# What one session is handed at most before it answers; of more the newest stays.
+# The most texts that wait for one session; the newest stay.
 MOST_TEXTS = 20
 
 waiting: dict[str, tuple[str, ...]] = {}

@@ -29,7 +29,7 @@ RuleName: TypeAlias = Literal[
     "unchecked",
 ]
 RuleDecisions: TypeAlias = tuple[tuple[RuleName, Decision], ...]
-"""Decisions of the guard's rules; of two about one rule the last holds."""
+"""Decisions of the guard's rules; the last of two about one rule holds."""
 Variables: TypeAlias = tuple[tuple[str, str], ...]
 """Environment variables and their values."""
 
@@ -37,7 +37,7 @@ KIB = 1024
 MIB = 1024 * KIB
 GIB = 1024 * MIB
 
-# Of a large output the first error and the last lines matter most.
+# The first error and the last lines of a large output matter most.
 INLINE_BYTES = 50 * KIB
 HEAD_BYTES = 20 * KIB
 LINE_BYTES = 768

@@ -128,7 +128,7 @@ class Tool:
         self._router: UrlRouter | None = None
 
     def sharing(self, *, tools: Collection[str] = (), by: By = "model") -> Tool:
-        """Another tool of the same contract in the same shell, for a caller who has other tools beside it."""
+        """Another tool of the same contract in the same shell, for a caller with other tools beside it."""
         other = copy.copy(self)
         other._tools, other._by, other._shell = frozenset(tools), by, self._shell.shared()
         other._engine = other._router = other._previews = None

@@ -41,9 +41,9 @@ from nacre.request import ShellRequest, check_command, check_env
 from nacre.result import signal_name
 from nacre.settings import Settings
 
-# A terminal has no limit of its own; this one is for what everybody forgot.
+# A terminal has no limit of its own; this one ends forgotten ones.
 LONGEST_SECONDS = 24 * 3600.0
-# Who asks for a kill does not wait long for it.
+# The longest wait of a client that asks for a kill.
 GRACE_SECONDS = 0.5
 # What is shown to an agent that names no limit, and at most; all of it is in the artifact.
 OUTPUT_BYTES = 1024 * 1024

@@ -133,7 +133,7 @@ class ContainedProcess:
     def part(self, parted: Callable[[int | None], None]) -> None:
         """Have the far side tell what a session's shell starts from now on from what it has left running.
 
-        Told is the mark of what it has left; None where the system has no way to tell.
+        `parted` gets the mark of what it has left; None where the system cannot tell it.
         """
         self._parted = parted
         self._talk.say(protocol.PART)
@@ -178,7 +178,7 @@ class ContainedProcess:
             self._pid = event["pid"]
             self._listener.started(event["pid"])
         elif event["event"] == "survivors":
-            # Of a shell that is being stopped the end is still to be told.
+            # The end of a shell that is being stopped is still to be told.
             self._idle = self._ended and not (event["left"] or event["stays"])
             self._talk.answered(event)
         elif event["event"] == "kept":

@@ -190,7 +190,7 @@ def wait_status(stat: int) -> int | None:
     """The raw status of a shell that has ended and was not collected; None when it cannot be told.
 
     The kernel shows 0 as the status to a reader that it does not trust, as it does of a program with other rights that
-    took the shell's place. The field before tells: of a process that does not run it is 1, but 0 as well to the
+    took the shell's place. The field before tells: it is 1 for a process that does not run, but 0 as well to the
     untrusted.
 
     Args:

@@ -165,7 +165,7 @@ class Program:
     unfinished: bool = False
     """A line that followed would belong to a here-document, an operator or a backslash at the end."""
     quotes: list[tuple[int, int]] = field(default_factory=list)
-    """Where the source has quoted texts, quotes included; of one that is not closed the end is beyond the source."""
+    """Where the source has quoted texts, quotes included; an unclosed one ends beyond the source."""
     origin: int | None = 0
     """Where the source stands in the text around it; None when escapes were removed from it."""
 

@@ -165,7 +165,7 @@ class LiveWatch:
         card = self._terminal()
         if card is None or card.job_id is None:
             return  # it has ended in this moment
-        # Loaded for the few who do this.
+        # Loaded only for this.
         from nacre.cli.take_over import TakeOver
 
         try:

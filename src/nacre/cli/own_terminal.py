@@ -49,7 +49,7 @@ class OwnTerminal:
 
     def __enter__(self) -> Self:
         loop = asyncio.get_running_loop()
-        # A way of its own to the terminal: that it does not block must not reach the others who have it open.
+        # Opened anew: other processes that have the terminal open must not get its non-blocking mode.
         self._screen = os.open(os.ttyname(1), os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
         self._before = termios.tcgetattr(0)
         tty.setraw(0, termios.TCSANOW)

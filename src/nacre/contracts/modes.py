@@ -40,7 +40,7 @@ For complex scripts, write them to a file first and then execute the file.
 
 
 def view(captured: Captured, selection: Selection = EVERYTHING) -> Output:
-    """Show all output up to the limit; of larger output the first and the last 4 KiB."""
+    """Show all output up to the limit; the first and the last 4 KiB of larger output."""
     text = decode(captured.whole) if captured.whole is not None else None
     truncation = None
     # Undecodable bytes grow when shown, so the text has to keep the limit, too.

@@ -28,7 +28,7 @@ def capture_of(limit: int) -> CaptureShape:
 
 
 def view(limit: int, captured: Captured, selection: Selection = EVERYTHING) -> Output:
-    """Show a stream of at most `limit` characters; of a longer one the beginning and the end, not yet marked."""
+    """Show a stream of at most `limit` characters; the beginning and the end of a longer one, not yet marked."""
     text = decode(captured.whole) if captured.whole is not None else None
     if text is None or len(text) > limit:
         head, tail, truncation = both_ends(captured, _head_of(limit), limit - _head_of(limit))

@@ -131,7 +131,7 @@ async def _start_job(
                 await asyncio.wait([run.watch.until_over()], timeout=max(0.0, SETTLE_SECONDS - run.elapsed))
             # Only an answer that tells the end may take its delivery.
             job_now = engine.jobs.get(directory.name) if profile.tells_early_end and run.over else None
-            # Of a job whose runner was killed, processes may still be ending.
+            # Processes of a job whose runner was killed may still be ending.
             ended = None if job_now is None or job_now.running else job_now
             return run, directory, ended, notices
         except asyncio.CancelledError:

@@ -279,7 +279,7 @@ def _append(path: str, line: bytes, cap_bytes: int) -> bool:
 
 
 def _turn_over(path: str, fd: int) -> bool:
-    """Move the full log aside; of several nacres that find it full only one does, or a fresh log would replace it.
+    """Move the full log aside; only one of several nacres that find it full does, or a fresh log would replace it.
 
     False when another process holds the lock: it is not waited for, because that process may be stopped.
     """

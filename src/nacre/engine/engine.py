@@ -233,7 +233,7 @@ def from_environment(
             settings, state_dir = loaded.settings, loaded.state_dir
         else:
             state_dir = config.state_dir(environ.values)
-        # Of two threads that come at once one is the first, and both use its engine: another would keep a log open
+        # Two threads that come at once use the engine of the first: another would keep a log open
         # that is never closed.
         known = _engines.setdefault(
             key, Engine(settings, state_dir, environ=environ_of(backend), approver=approver, backend=backend)

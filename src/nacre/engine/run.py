@@ -34,7 +34,7 @@ class Sink(Protocol):
 class EndWatch:
     """Listens to a command and decides when it is over. Creates no timer and no future until one is needed.
 
-    Five of its methods are a Listener; the others are its timer and those who wait.
+    Five of its methods are a Listener; the others are its timer and its waiting futures.
     """
 
     def __init__(self, command: Command, sink: Sink, loop: asyncio.AbstractEventLoop) -> None:

@@ -136,7 +136,7 @@ class FollowedJobs:
         self._list_at = 0.0
 
     def take_over(self, job_id: str, common: FeedEvent, offset: int) -> None:
-        """Follow a job that a program has told of, from the byte on that it told."""
+        """Follow a job that a program has announced, from the byte that it named."""
         self._known.add(job_id)
         with contextlib.suppress(JobError):
             self._jobs[job_id] = FollowedJob(self._table.get(job_id), common, offset, self._redactor)

@@ -285,7 +285,7 @@ class Publisher:
     # The end.
 
     def close(self) -> None:
-        """Leave the viewers, after what they were not told yet, if they take it soon."""
+        """Send viewers the rest if they read it soon, then hang up."""
         end = time.monotonic() + LAST_SECONDS
         with self._lock:
             for call in self._calls.values():

@@ -50,7 +50,7 @@ class ShownCall:
         return bool(self._raw)
 
     def feed(self, data: bytes | memoryview) -> None:
-        """Take output; of more than fits the newest is kept."""
+        """Take output; the newest is kept of more than fits."""
         self._raw += data
         if len(self._raw) > 2 * TAIL_BYTES:
             self._cut()

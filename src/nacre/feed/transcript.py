@@ -7,7 +7,7 @@ from typing import Any
 
 from nacre.feed.card import Card, take
 
-# Ended calls that are held; of older ones the log knows the facts.
+# Ended calls that are held; the log has the facts of older ones.
 MOST_CARDS = 1_000
 
 

@@ -153,7 +153,7 @@ def is_locked(fd: int) -> bool:
 
 
 def _is_unborn(directory: Path) -> bool:
-    """True if a directory without a record will never have one; of one that is gone, too."""
+    """True if a directory without a record will never have one, or is gone."""
     try:
         return time.time() - directory.stat().st_mtime > UNBORN_SECONDS
     except OSError:

@@ -24,7 +24,7 @@ from nacre.state_directory import StateDirectoryError, files
 from nacre.warden import record
 
 MARKER = "delivered"
-# What is told in full; of more, the beginning and the end, where errors and summaries are.
+# The most that is told in full; a longer output is told by its beginning and end, where errors and summaries are.
 INLINE_CHARACTERS = 12_000
 HEAD_BYTES = 3_000
 TAIL_BYTES = 1_000

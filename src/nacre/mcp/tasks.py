@@ -59,7 +59,7 @@ def current(job: Job, *, hours: float, revision: str) -> dict[str, Any]:
     """How a task stands: with the call's result when it has ended."""
     task = _task(job, hours=hours)
     if task["status"] == "completed":
-        # Who is given the result is not told of the end as well.
+        # A client that is given the result gets no notice of the end as well.
         claim(job)
         reply = Reply(text=text_of(job), is_error=status_of(job) != "completed", details=details_of(job))
         task["result"] = {"resultType": "complete", **result_of(reply, revision=revision)}

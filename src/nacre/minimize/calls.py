@@ -41,9 +41,6 @@ _VERSION = re.compile(r"^(.*?)-?\d+(?:\.\d+)*$")
 _DURATION = re.compile(r"[\d.]+[smhd]?")
 
 
-_TO_FILES = frozenset((">", ">>", "&>", "&>>", ">|"))
-
-
 @dataclass(slots=True)
 class Segment:
     """What prints one part of an output."""
@@ -161,7 +158,7 @@ def _spelled(word: Word) -> str | None:
 
 
 def _source(pipeline: list[tuple[str, ...]]) -> tuple[str, ...] | None:
-    """The command whose output a pipeline prints: of a pager that is its producer's. None if a filter changes it."""
+    """The command whose output a pipeline prints: the producer's before a pager. None if a filter changes it."""
     while len(pipeline) > 1 and pipeline[-1] and pipeline[-1][0] in _PAGERS:
         pipeline.pop()
     return _unwrapped(pipeline[0]) if len(pipeline) == 1 else None

@@ -9,7 +9,7 @@ from nacre.minimize.rows import Row, visible
 
 # Shorter listings are shown whole.
 LEAST_ROWS = 30
-# Directories or files that are shown with samples; of more, the upper directories are.
+# The most directories or files that are shown with samples; beyond, the upper directories are.
 MOST_GROUPS = 40
 SAMPLES = 2
 # Entries of the directory that was listed itself, and of an upper directory.
@@ -51,7 +51,7 @@ def matches(rows: list[Row]) -> None:
 
 
 def directories(rows: list[Row]) -> None:
-    """Of `ls -R` show each directory with its first entries; of many directories, the upper ones."""
+    """Show each directory of `ls -R` with its first entries; the upper ones of many directories."""
     blocks = _blocks(rows)
     if sum(len(block) - 1 for block in blocks) < LEAST_ROWS or len(blocks) < 2:
         return
@@ -63,7 +63,7 @@ def directories(rows: list[Row]) -> None:
         if is_upper or shows_sample:
             _mark_below(below)
             below = []
-            # The listed directory is shown whole; of the directories below an upper one, the first is a sample.
+            # The listed directory is shown whole; the first directory below an upper one is a sample.
             _show_first(entries, MOST_ENTRIES if number == 0 else MOST_NAMES if is_upper else SAMPLES)
             shows_sample = is_upper
         else:

@@ -27,7 +27,7 @@ LEAST_SAVED_BYTES = 1024
 # A longer text stays as it is: the window shortens it.
 MOST_BYTES = 4 * 1024 * 1024
 MOST_ROWS = 200_000
-# Of a command that failed, so many last rows with text stay; of any other the last one.
+# How many last rows with text stay if the command failed; otherwise one stays.
 FLOOR_ROWS = 3
 
 FOOTER = re.compile(r"^\[hidden: .*; \d+ bytes(?:; 0 error lines hidden)?\]$", re.MULTILINE)

@@ -19,7 +19,7 @@ _LETTERS = re.compile(r"[^\W\d_]{2,}")
 FREQUENT = 6
 # Consecutive rows of one form that are folded into the first.
 RUN = 5
-# Of evidence of one form, so many rows are shown.
+# How many rows of evidence of one form are shown.
 MOST_ALIKE = 10
 # With more rows left, values are masked as well.
 MANY_ROWS = 100
@@ -98,7 +98,7 @@ _POINTER = re.compile(r"^\s{2,}\^-*\^?\s")
 
 
 def squeeze_blanks(rows: list[Row]) -> None:
-    """Show one blank in the place of several; of a message behind a pointer not the way to it."""
+    """Show one blank in the place of several, and a message behind a pointer without the way to it."""
     for row in visible(rows):
         row.shown = squeezed(row.shown.lstrip() if _POINTER.match(row.shown) else row.shown)
 
@@ -147,7 +147,7 @@ _DEEP = re.compile(r"^(?:[│|]?[\s\u00a0]{1,3})+[├└+`]")
 
 
 def trees(rows: list[Row]) -> None:
-    """Of a drawn tree show the upper branches; what is below each is counted."""
+    """Show the upper branches of a drawn tree; what is below each is counted."""
     parent: Row | None = None
     below: defaultdict[int, int] = defaultdict(int)
     for row in visible(rows):
@@ -197,7 +197,7 @@ _CODE = re.compile(r"^\s*(?P<head>\^[-^]*\s*SC\d+) (?P<message>\((?:info|style|w
 
 
 def codes(rows: list[Row]) -> None:
-    """Of a message of shellcheck that was shown before, show only the code."""
+    """Show only the code of a message of shellcheck that was shown before."""
     seen: set[str] = set()
     for row in visible(rows):
         if (match := _CODE.match(row.raw)) is not None:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-# Of a longer row the patterns see the beginning, and it is shown: no pattern may take long over it.
+# The patterns see the beginning of a longer row, and the row is shown: no pattern may take long over it.
 LONGEST_ROW = 2000
 
 _BLANKS = re.compile(r"[ \t\u00a0]{2,}")

@@ -25,7 +25,7 @@ _MACHINE = re.compile(
 _MACHINE_PAIRS = frozenset(
     {("-o", "yaml"), *((flag, "json") for flag in words("-o -f --format --output --output-format --reporter"))}
 )
-# Of a longer text the two ends are looked at.
+# A longer text is recognised by its two ends.
 _SAMPLE = 200_000
 
 

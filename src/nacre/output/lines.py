@@ -14,7 +14,7 @@ from nacre.output.decode import trim_head
 MARK = "…"
 _MARK_BYTES = len(MARK.encode())
 
-# Of a line that is rewritten with other words again and again, so many states are shown, half of them the newest.
+# How many states of a line that is rewritten with other words are shown, half of them the newest.
 MOST_STATES = 10
 
 _WORD = re.compile(r"[^\W\d_]+")

@@ -134,7 +134,7 @@ def _fitting(lines: list[_Line], budget: int, *, from_end: bool = False) -> list
 
 
 def spell_omitted(lines: int, size: int) -> str:
-    """How much is left out; of a part of one line only its size can be told."""
+    """How much is left out; only the size of a part of one line can be told."""
     return f"{lines} line{'' if lines == 1 else 's'}, {human_size(size)}" if lines else human_size(size)
 
 

@@ -1,4 +1,4 @@
-"""From looks at a growing text to what is new in it: of a terminal one can only ask what it shows now.
+"""From looks at a growing text to what is new in it: a terminal only tells what it shows now.
 
 A terminal that shows its newest output only has lost its beginning by the next look; the two are joined where they
 overlap, and where they do not, a mark stands for what was missed. Pure.

@@ -32,7 +32,7 @@ def explain(text: str, facts: Mapping[str, Any]) -> str | None:
     if not reasons:
         return None
     said = "; ".join(reasons)
-    return f"this may be the sandbox's doing, not a fault of the command: {said}. Only who runs nacre can change it"
+    return f"this may be the sandbox's doing, not a fault of the command: {said}. Only nacre's user can change it"
 
 
 def _writable_words(facts: Mapping[str, Any]) -> str:

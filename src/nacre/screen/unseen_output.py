@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nacre.screen.virtual_screen import VirtualScreen
 
-# What is drawn at once; of more the newest is. A megabyte of short lines takes 0.2 s, and 3 s with pyte.
+# The most that is drawn at once, the newest. A megabyte of short lines takes 0.2 s, and 3 s with pyte.
 DRAWN_BYTES = {"ghostty": 64 * 1024, "pyte": 24 * 1024}
 # Ends a string that the passed-over bytes began, and an unfinished sequence.
 RESYNC = b"\x18\x1b\\"

@@ -334,7 +334,7 @@ class NacreApp(App[None]):
 
 
 def shortened(path: str, room: int = 200) -> str:
-    """Return a path with `~` for the home directory; of a long one the end."""
+    """Return a path with `~` for the home directory; only the end of a long one."""
     home = os.path.expanduser("~")
     short = f"~{path[len(home) :]}" if path == home or path.startswith(f"{home}/") else path
     return short if len(short) <= room else f"…{short[-room + 1 :]}"

@@ -79,7 +79,7 @@ def plan(entry: UndoEntry, *, overwrite: bool = False, ended_at: float | None = 
 
 
 def _is_restored(before: PathState | None, now: PathState | None, kept: Kept | None) -> bool:
-    """True if a path is as before the command; of another file with the same time and size the content counts."""
+    """True if a path is as before the command; another file with the same time and size is compared by content."""
     if not is_same(before, now):
         return False
     if before is None or now is None or kept is None or before.kind != "file" or before.inode == now.inode:
@@ -164,7 +164,7 @@ def restore(store: UndoStore, entry: UndoEntry, steps: list[Step], settings: Und
 
     removals = [step for step in chosen if step.action == "remove"]
     others = [step for step in chosen if step.action != "remove"]
-    # What stands in the way goes first, from the inside out; directories come back before what is in them.
+    # First remove what stands in the way, from the inside out; then restore directories before their content.
     for step in (*reversed(removals), *others):
         attempt(step)
     for step in reversed(others):
@@ -243,7 +243,7 @@ def _remove(path: str) -> None:
         try:
             os.rmdir(path)
         except OSError as error:
-            # Something else is in it by now.
+            # It holds other files by now.
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
     else:

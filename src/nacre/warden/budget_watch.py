@@ -73,7 +73,7 @@ def _processes_of_user() -> int:
 
 
 class BudgetWatch:
-    """Compares what a command has used with its limits; of a session's shell, since the begin of a turn."""
+    """Compares what a command has used with its limits; a session's shell since the beginning of a turn."""
 
     def __init__(self, limits: Limits, tree: Callable[[], list[int]]) -> None:
         self.limits = limits

@@ -45,7 +45,7 @@ def hidden_failure(
     if not failed:
         return None
     which = ", ".join(f"stage {at} exited with {status}" for at, status in failed)
-    # Of two stages, the other one has ended with 0.
+    # The other one of two stages has ended with 0.
     codes = f" (stage codes {' | '.join(map(str, stages))})" if len(stages) > 2 else ""
     return f"a pipe hides a failure: {which}{codes}"
 

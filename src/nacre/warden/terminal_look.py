@@ -60,7 +60,7 @@ def look(master: int) -> Look:
         left -= len(threads)
         if left <= 0:
             break
-    # Of another user's process (sudo) only the mode is known: programs hide what is typed while they ask for it.
+    # Only the mode of another user's process (sudo) is known: programs hide what is typed while they ask for it.
     return Look(reading=unknown and canonical and hidden, canonical=canonical, hidden=hidden)
 
 

@@ -269,7 +269,7 @@ class Warden:
             for link in self._idle:
                 link.close()
             self._idle = []
-            # Who still waits sees the end of its socket.
+            # A caller that still waits sees the end of its socket.
             while self._waiting:
                 self._waiting.popleft().let_go()
             if self._control is not None:

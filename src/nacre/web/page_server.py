@@ -47,6 +47,6 @@ def warning_for(listener: socket.socket) -> str | None:
     if is_loopback(host):
         return None
     return (
-        "nothing is encrypted: who can read the network between a browser and this machine can read the token, and "
-        "with it run and stop what you can; use a tunnel (ssh -L) or a network you trust"
+        "nothing is encrypted: a reader of the network between a browser and this machine reads the token, and can "
+        "run and stop with it what you can; use a tunnel (ssh -L) or a network you trust"
     )

@@ -132,7 +132,7 @@ def _part_values(part: Part, runner: ScriptRunner) -> list[tuple[Value, bool]]:
 
 
 def _printed(program: Program, runner: ScriptRunner) -> list[str]:
-    """Return what `$(program)` may print: of several branches one runs, so each line may be the whole output."""
+    """Return what `$(program)` may print: one of several branches runs, so each line may be the whole output."""
     text = runner.substitute(program)
     if "\n" not in text:
         return [text]
