@@ -172,6 +172,36 @@ async def test_case_71_strange_records_are_named_and_left_alone_and_the_others_a
     assert (await start("sleep 100", tmp_path)).id == "bg_7"
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"startedAt": None},
+        {"startedAt": "now"},
+        {"startedAt": float("inf")},
+        {"endedAt": [1]},
+        {"stages": 7},
+        {"stages": ["x"]},
+        {"pid": "1"},
+        {"exitCode": 2**80},
+        {"command": {"a": 1}},
+        {"state": 3},
+    ],
+    ids=str,
+)
+async def test_case_71_a_record_with_a_value_that_is_none_is_named_and_left_alone(
+    home: Path, wrong: dict[str, Any]
+) -> None:
+    """Fuzzing found it: a list of jobs failed on a record whose JSON was whole."""
+    ended_record = {"state": "exited", "exitCode": 0, "endedAt": time.time(), "closed": True}
+    planted(home, 1, facts(1, **(ended_record | wrong)))
+    planted(home, 2, facts(2, **ended_record))
+    listing = JobTable(home).list()
+    assert [job.id for job in listing.jobs] == ["bg_2"]
+    assert [problem.partition(":")[0] for problem in listing.damaged] == ["bg_1"]
+    reply = await Tool("job").call({"list": True})
+    assert f"[left alone: bg_1: its record has a {next(iter(wrong))} that is none]" in reply.text
+
+
 def test_case_72_after_a_restart_of_the_machine_jobs_are_lost_and_no_pid_is_signalled(home: Path) -> None:
     with Program("print('up', flush=True); import signal; signal.pause()") as stranger:
         assert stranger.line() == "up"

@@ -12,7 +12,19 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
-TARGETS = ("guard", "redaction", "terminal", "frames", "expressions", "rpc_lines", "mcp_lines")
+TARGETS = (
+    "guard",
+    "redaction",
+    "terminal",
+    "frames",
+    "reports",
+    "records",
+    "rule_files",
+    "expressions",
+    "rpc_lines",
+    "mcp_lines",
+    "proxy",
+)
 
 
 def fuzz(target: str, seconds: int, corpus: Path, findings: Path) -> bool:

@@ -117,7 +117,9 @@ async def timing_out(stage: Stage) -> Verdict:
 
 
 async def cancelled(stage: Stage) -> Verdict:
-    call = asyncio.ensure_future(nacre.run("sleep 60; echo never", cwd=stage.work, settings=SETTINGS, timeout=20))
+    call = asyncio.ensure_future(
+        nacre.run(f"{STRICT}sleep 60; echo never", cwd=stage.work, settings=SETTINGS, timeout=20)
+    )
     await asyncio.sleep(stage.dice.uniform(0, 0.1))
     call.cancel()
     try:

@@ -65,6 +65,8 @@ class Chaos:
             0
         ]
         victim = self._dice.choice(victims[kind])
+        if kind == "runner" and not _has_keeper(victim):
+            return
         stops = kind in ("runner", "warden") and self._dice.random() < 0.25 and _has_keeper(victim)
         number = signal.SIGSTOP if stops else signal.SIGKILL
         self.last = time.monotonic()
@@ -163,7 +165,7 @@ class Host:
 
 
 def _has_keeper(pid: int) -> bool:
-    """Whether the parent of a process is nacre's: no other continues a stopped one (docs/reliability.md)."""
+    """Whether the parent of a process is nacre's: what no process answers for is not promised (docs/reliability.md)."""
     parent = children.stat_fields(pid)[1:2]
     return bool(parent) and children.command_line(int(parent[0]))[:1] in (["nacre-warden"], ["nacre-guardian"])
 

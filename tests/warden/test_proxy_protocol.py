@@ -111,3 +111,11 @@ def test_no_input_does_anything_else(pieces: list[bytes], first: bytes) -> None:
                 assert request.host == request.host.lower()
                 assert 0 <= request.port < 65536
                 break
+
+
+def test_a_client_that_has_greeted_by_socks_is_not_read_as_http() -> None:
+    """Fuzzing found it: what came after the greeting in another piece was taken for a request of HTTP."""
+    reader = ProxyReader()
+    assert reader.feed(SOCKS) == (None, b"\x05\x00")
+    with pytest.raises(ProxyError, match="only connections by TCP"):
+        reader.feed(b"CONNECT example.org:443 HTTP/1.1\r\n\r\n")

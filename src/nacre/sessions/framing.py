@@ -16,6 +16,8 @@ MOST_BYTES = 1 << 20
 # The end of a report in which only the status is new.
 _BRIEF = f"\0{SAME}\0\0".encode("ascii")
 _FIELDS = 4
+# An exit code is at most 255.
+_CODE_DIGITS = 3
 
 
 class TurnReport(NamedTuple):
@@ -56,7 +58,7 @@ class ReportReader:
         if data.startswith(edge) and data.endswith(_BRIEF + edge):
             # Most turns report only this.
             code = data[len(edge) : -len(edge) - len(_BRIEF)]
-            if code.isdigit():
+            if code.isdigit() and len(code) <= _CODE_DIGITS:
                 return TurnReport((int(code),), SAME)
         held = self._held + data
         end = held.rfind(b"\0" + edge)
@@ -71,6 +73,6 @@ class ReportReader:
         status, last, *rest = (part.decode("utf-8", "surrogateescape") for part in fields)
         traps, cwd = [*rest, "", ""][:2]
         words = status.split()
-        codes = tuple(int(word) for word in words if word.isdigit())
+        codes = tuple(int(word) for word in words if word.isascii() and word.isdigit() and len(word) <= _CODE_DIGITS)
         problem = words[0] if words and words[0] in (NO_DIRECTORY, NO_PIPE, SPENT) else ""
         return TurnReport(codes, last, traps, cwd.removesuffix("\n"), problem)

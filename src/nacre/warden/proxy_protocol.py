@@ -77,7 +77,7 @@ class ProxyReader:
             raise ProxyError("a request is too long", http_answer(b"431 Request Header Fields Too Large", "too long"))
         if not self._held:
             return None, b""
-        if self._held[0] == _SOCKS5:
+        if self._greeted or self._held[0] == _SOCKS5:
             return self._socks()
         return self._http(), b""
 

@@ -17,6 +17,7 @@ import socket
 import stat
 
 from nacre.warden import log_line
+from nacre.warden.record_values import check_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ def read(directory: str) -> Record | None:
         raise ValueError("is not a job record")
     if record.get("version") != VERSION:
         raise ValueError(f"has version {record.get('version')!r}, this nacre reads {VERSION}")
+    check_values(record)
     return record
 
 
