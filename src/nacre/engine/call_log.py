@@ -143,11 +143,14 @@ def entry_of(result: ShellResult) -> dict[str, Any]:
         entry["cause"] = result.cause
     if result.clock is not None:
         entry["clock"] = result.clock
-    shortened = [one.minimized for one in (output, stderr) if one is not None and one.minimized is not None]
-    if shortened:
-        entry["minimized"] = shortened[0].json()
-    if len(shortened) > 1:
-        entry["minimizedStderr"] = shortened[1].json()
+    shortened = output.minimized
+    if stderr is not None and stderr.minimized is not None:
+        if shortened is None:
+            shortened = stderr.minimized
+        else:
+            entry["minimizedStderr"] = stderr.minimized.json()
+    if shortened is not None:
+        entry["minimized"] = shortened.json()
     if result.survivors:
         entry["survivors"] = [{"pid": one.pid, "argv": list(one.argv)} for one in result.survivors]
     if result.recording is not None:
