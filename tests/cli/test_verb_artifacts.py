@@ -162,3 +162,9 @@ def test_the_command_behind_an_artifact_is_named(nacre: Nacre, home: Path) -> No
     ).out.splitlines()
     assert (head, first) == (f"▎✓ $ {command}", "1")
     assert (facts.startswith("▎  exit 0 · "), "artifact 1" in facts) == (True, True)
+
+
+def test_a_recording_of_a_terminal_has_its_command_too(nacre: Nacre) -> None:
+    assert nacre("run", "--pty", "--", "echo hi").code == 0
+    (entry,) = json.loads(nacre("artifacts", "list", "--json").out)
+    assert (entry["kind"], entry["command"]) == ("recording", "echo hi")

@@ -72,14 +72,14 @@ def _list(store: ArtifactStore, namespace: argparse.Namespace) -> int:
         say("no artifacts")
         return 0
     sheet = paper()
-    sheet.header(f"  {'ID':<5} {'KIND':<8} {'TIME':<19}  {'SIZE':>9}  {'STATE':<11} COMMAND")
+    sheet.header(f"  {'ID':<5} {'KIND':<13} {'TIME':<19}  {'SIZE':>9}  {'STATE':<11} COMMAND")
     for entry in entries:
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.written_at))
         size = human_size(entry.total_bytes)
         dropped = f" ({human_size(entry.dropped_bytes)} dropped)" if entry.dropped_bytes else ""
         # A person wants the command, a program the path: a terminal has no room for both.
         path = f"{entry.path}  " if sheet.columns is None else ""
-        row = f"{entry.id:<5} {entry.kind:<8} {when}  {size:>9}{dropped}  {entry.state:<11} {path}"
+        row = f"{entry.id:<5} {entry.kind:<13} {when}  {size:>9}{dropped}  {entry.state:<11} {path}"
         call = calls.get(entry.id)
         sign = sheet.sign({} if call is None else call)
         command = "-" if call is None else sheet.command(call.get("command", ""), before=SIGN_COLUMNS + len(row))
@@ -93,7 +93,8 @@ def _calls() -> dict[int, dict[str, Any]]:
         return {
             number: entry
             for entry in audit.entries(config.state_dir(os.environ))
-            for number in entry.get("artifacts", ())
+            for number in (*entry.get("artifacts", ()), entry.get("recording"))
+            if number is not None
         }
     return {}
 
