@@ -45,9 +45,15 @@ class Nacre:
         return Finished(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def at_terminal(
-        self, *arguments: str, typed: bytes = b"", columns: int = 80, cwd: Path | None = None, **env: str
+        self,
+        *arguments: str,
+        typed: bytes = b"",
+        asked: bytes = b"[y/N",
+        columns: int = 80,
+        cwd: Path | None = None,
+        **env: str,
     ) -> Finished:
-        """The same at a terminal of its own, where `typed` answers the first question; both streams are `out`."""
+        """The same at a terminal of its own, where `typed` follows once `asked` is shown; both streams are `out`."""
         master, slave = pty.openpty()
         termios.tcsetwinsize(slave, (24, columns))
         # setsid makes the terminal its controlling one, as a login does.
@@ -59,7 +65,7 @@ class Nacre:
             try:
                 while data := _read(master):
                     seen += data
-                    if typed and b"[y/N" in seen:
+                    if typed and asked in seen:
                         os.write(master, typed)
                         typed = b""
                 running.wait(PATIENCE_SECONDS)

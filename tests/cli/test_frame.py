@@ -102,3 +102,22 @@ def test_a_broken_file_of_the_user_is_named_with_its_line(nacre: Nacre, tmp_path
     path.write_text("[execution\n", encoding="utf-8")
     seen = run_in(nacre, f"NACRE {verb}", tmp_path, XDG_CONFIG_HOME=str(tmp_path / "config"))
     assert seen == ((1, "") if verb == "doctor" else (125, BROKEN.format(config="TMP/config")))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["mcp"], "waiting for an MCP client on this terminal; `nacre install --help` adds nacre to a client"),
+        (["rpc"], "reading requests from this terminal, one JSON object a line (`nacre rpc --help`)"),
+        (["call", "basic"], "reading the arguments from this terminal, as one JSON object"),
+        (["check"], "reading from this terminal what to judge"),
+        (["check", "--jsonl"], "reading from this terminal what to judge"),
+        (["minimize", "--command", "make"], "reading the output from this terminal"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_a_verb_that_reads_a_terminal_says_so(nacre: Nacre, arguments: list[str], says: str) -> None:
+    done = nacre.at_terminal(*arguments, typed=b"\x04", asked=b"Ctrl-D", columns=200)
+    assert done.code == 0
+    assert done.out.startswith(f"nacre: {says}; Ctrl-D ends it\n")
+    assert nacre(*arguments).err.count("terminal") == 0

@@ -90,6 +90,12 @@ def complain(message: str) -> None:
     say(f"nacre: {message}")
 
 
+def explain_waiting(what: str) -> None:
+    """Say at a terminal what is read from it: without a word a person thinks that it hangs."""
+    if sys.stdin is not None and sys.stdin.isatty():
+        complain(f"{what}; Ctrl-D ends it")
+
+
 def say(line: str) -> None:
     """Write a line to stderr; a failure to write it changes no exit code."""
     try:

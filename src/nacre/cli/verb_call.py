@@ -8,7 +8,7 @@ import json
 import sys
 from contextlib import aclosing
 
-from nacre.cli.frame import complain
+from nacre.cli.frame import complain, explain_waiting
 from nacre.cli.interruption import Interruption
 from nacre.cli.parser import add_tools
 from nacre.contracts import contract_names
@@ -35,6 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(namespace: argparse.Namespace) -> int:
+    if namespace.arguments == "-":
+        explain_waiting("reading the arguments from this terminal, as one JSON object")
     # As bytes, so that json detects the encoding.
     text = sys.stdin.buffer.read() if namespace.arguments == "-" else namespace.arguments
     try:

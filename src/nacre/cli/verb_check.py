@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from nacre import api, config
-from nacre.cli.frame import complain, say
+from nacre.cli.frame import complain, explain_waiting, say
 from nacre.contracts import command_contract_names, contract_named
 from nacre.contracts.contract import Companion, SeriesContract
 from nacre.errors import ConfigError
@@ -64,6 +64,8 @@ def main(namespace: argparse.Namespace) -> int:
     except OSError as exc:
         say(f"nacre check: {exc.filename} cannot be read: {exc.strerror}")
         return 2
+    if namespace.jsonl or namespace.command is None:
+        explain_waiting("reading from this terminal what to judge")
     if namespace.jsonl:
         for line in sys.stdin.buffer:
             print(json.dumps(check_line(line, judged).json()), flush=True)

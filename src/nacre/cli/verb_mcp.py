@@ -8,6 +8,7 @@ import importlib
 import os
 from typing import TYPE_CHECKING
 
+from nacre.cli.frame import explain_waiting
 from nacre.cli.interruption import Interruption
 from nacre.cli.parser import add_tools
 from nacre.complaints import take_stderr
@@ -61,6 +62,8 @@ def main(namespace: argparse.Namespace) -> int:
         raise InvalidRequestError(
             "--token, --allow-host and --lease go with --http; pipes have one client", field="http"
         )
+    if namespace.http is None:
+        explain_waiting("waiting for an MCP client on this terminal; `nacre install --help` adds nacre to a client")
     take_stderr()
     # Removed, so that no command sees it.
     token = os.environ.pop(TOKEN_VARIABLE, None)

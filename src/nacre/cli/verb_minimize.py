@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from nacre import config
-from nacre.cli.frame import say
+from nacre.cli.frame import explain_waiting, say
 from nacre.minimize.minimiser import minimise
 from nacre.minimize.user_filters import filters_of, matchers_of
 
@@ -23,6 +23,7 @@ def main(namespace: argparse.Namespace) -> int:
     families, problems = filters_of(Path(config.filters_folder(os.environ)), minimizer.only, minimizer.except_)
     for problem in problems:
         say(problem)
+    explain_waiting("reading the output from this terminal")
     raw = sys.stdin.buffer.read()
     text = raw.decode("utf-8", "replace")
     found = minimise(namespace.command, namespace.exit, text, families, matchers_of(minimizer.matcher_files))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 
+from nacre.cli.frame import explain_waiting
 from nacre.cli.interruption import Interruption
 from nacre.cli.parser import add_tools
 from nacre.complaints import take_stderr
@@ -29,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(namespace: argparse.Namespace) -> int:
+    explain_waiting("reading requests from this terminal, one JSON object a line (`nacre rpc --help`)")
     take_stderr()
     incoming, outgoing = take_streams()
     asyncio.run(Interruption().guard(serve(incoming, outgoing, tools=namespace.tools.split(","))))
