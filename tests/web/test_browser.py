@@ -230,6 +230,7 @@ async def test_less_is_used_and_follows_the_size_of_the_window(window: Window, t
         before = await window.run("document.getElementById('terminal-screen').children.length")
         await window.set_view(900, 500)
         await window.until(f"document.getElementById('terminal-screen').children.length < {before}")
+        await window.type("G")
         await until_screen(window, "number 499")
         await window.type("g")
         await window.key("ArrowDown")
@@ -243,7 +244,9 @@ async def test_less_is_used_and_follows_the_size_of_the_window(window: Window, t
 
 async def test_a_foreground_terminal_of_a_call_is_used(window: Window) -> None:
     async with nacre.Tool("workspace") as tool:
-        program = f"{sys.executable} -c 'import curses; curses.wrapper(lambda s: s.getch())'; echo done"
+        # A change of the size is a key for curses.
+        wait = "import curses; curses.wrapper(lambda s: [0 for _ in iter(s.getch, 120)])"
+        program = f"{sys.executable} -c '{wait}'; echo done"
         call = asyncio.create_task(tool.call({"command": program, "pty": True}))
         await window.press_button("Terminal", "#cards")
         await window.until("document.getElementById('terminal-state').textContent === 'running'")

@@ -37,7 +37,7 @@ async def test_two_browsers_share_a_screen_that_ends_with_the_program() -> None:
     async with nacre.Tool("workspace") as tool:
         await tool.call({"command": "read -rp '? '; stty size; exit 3", "pty": True, "async": True})
         terminals = Terminals(from_environment().jobs, lambda _: None)
-        async with terminals.viewing("bg_1") as first, terminals.viewing("bg_1") as second:
+        with terminals.viewing("bg_1") as first, terminals.viewing("bg_1") as second:
             assert first is second is terminals.get("bg_1")
             await until(first, lambda: first.state["waiting"])
             assert first.state["waiting"] == {"text": "?", "hidden": False}
@@ -55,6 +55,6 @@ async def test_two_browsers_share_a_screen_that_ends_with_the_program() -> None:
 async def test_a_job_without_a_terminal_has_no_screen() -> None:
     async with nacre.Tool("workspace") as tool:
         await tool.call({"command": "true", "async": True})
-        with pytest.raises(JobError, match="has no terminal"):
-            async with Terminals(from_environment().jobs, lambda _: None).viewing("bg_1"):
-                pass
+        terminals = Terminals(from_environment().jobs, lambda _: None)
+        with pytest.raises(JobError, match="has no terminal"), terminals.viewing("bg_1"):
+            pass

@@ -42,12 +42,16 @@ def revision_of(number: str | None, epoch: str) -> int:
 class EventStream:
     """A response that sends frames until they end or the reader is gone. A slow reader delays the next frame."""
 
-    def __init__(self, frames: AsyncGenerator[bytes]) -> None:
+    def __init__(self, frames: AsyncGenerator[bytes], *, first: bytes = b"") -> None:
+        """Take what is sent.
+
+        Args:
+            first: a frame that was taken from the others already.
+        """
         self._frames = frames
+        self._first = first
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no")]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
         sending = asyncio.create_task(self._send(send))
         leaving = asyncio.create_task(_gone(receive))
         try:
@@ -62,6 +66,10 @@ class EventStream:
             sending.result()
 
     async def _send(self, send: Send) -> None:
+        headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        if self._first:
+            await send({"type": "http.response.body", "body": self._first, "more_body": True})
         async for data in self._frames:
             await send({"type": "http.response.body", "body": data, "more_body": True})
         await send({"type": "http.response.body", "body": b""})

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import mimetypes
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from importlib import resources
 from typing import Any, cast, get_args
 
@@ -109,15 +108,7 @@ async def activity(state: PageState, request: Request) -> dict[str, Any]:
 async def terminal_events(state: PageState, request: Request) -> App:
     frames = state.terminal_events(request.path_params["job"])
     # Opened before the answer begins, so that a job without a terminal is an error and no empty stream.
-    first = await anext(frames)
-    return EventStream(_after(first, frames))
-
-
-async def _after(first: bytes, frames: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
-    async with contextlib.aclosing(frames):
-        yield first
-        async for one in frames:
-            yield one
+    return EventStream(frames, first=await anext(frames))
 
 
 # What a person does.

@@ -93,7 +93,7 @@ class PageState:
         Raises:
             NacreError: the job has no terminal.
         """
-        async with self.terminals.viewing(job_id) as terminal:
+        with self.terminals.viewing(job_id) as terminal:
             yield opening()
             # A browser that comes again gets the whole screen: the numbers are those of this screen only.
             revision = 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from nacre.errors import InvalidRequestError, JobError, NacreError
@@ -54,10 +54,10 @@ class SharedTerminal:
         self._update()
         self._task = asyncio.create_task(self._keep_up())
 
-    async def close(self) -> None:
+    def close(self) -> None:
+        # Without a wait, which a cancellation could cut short: the task is never in the middle of an update here.
         if self._task is not None:
             self._task.cancel()
-            await asyncio.wait([self._task])
         self.view.close()
 
     async def _keep_up(self) -> None:
@@ -153,8 +153,8 @@ class Terminals:
             raise JobError(f"the terminal of {job_id} is not open in a browser")
         return found
 
-    @contextlib.asynccontextmanager
-    async def viewing(self, job_id: str) -> AsyncIterator[SharedTerminal]:
+    @contextlib.contextmanager
+    def viewing(self, job_id: str) -> Iterator[SharedTerminal]:
         """Have a terminal open for one browser; raises NacreError."""
         found = self._open.get(job_id)
         if found is None:
@@ -170,7 +170,7 @@ class Terminals:
             found.viewers -= 1
             if not found.viewers:
                 self._open.pop(job_id, None)
-                await found.close()
+                found.close()
 
     def _end(self, job_id: str) -> str:
         """How the program has ended."""
