@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import random
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,14 @@ import nacre
 from nacre import Settings, ShellResult, Tool
 from nacre.contracts.contract import Reply
 from nacre.errors import NacreError
-from nacre.settings import ExecutionSettings, TerminalSettings
+from nacre.sandbox.probing import probe
+from nacre.settings import ExecutionSettings, SandboxSettings, TerminalSettings
 
 GRACE = 0.3
 STRICT = "set -eo pipefail; "
 SETTINGS = Settings(execution=ExecutionSettings(grace_seconds=GRACE), pty=TerminalSettings(record=False))
-# What an answer may say of a call that was disturbed: that it failed, in one of the ways there are.
-DEATHS = {129, 137, 141, 143}
+HAS_SANDBOX = probe(os.environ.get("PATH", os.defpath)).backend == "bubblewrap"
+CONFINED = replace(SETTINGS, sandbox=SandboxSettings(mode="required" if HAS_SANDBOX else "auto"))
 
 
 @dataclass
@@ -53,10 +55,10 @@ class Stage:
         self.numbers += 1
         return f"t{self.dice.getrandbits(48):012x}"
 
-    def tool(self, contract: str, session: int = 0) -> Tool:
+    def tool(self, contract: str, session: int = 0, *, settings: Settings = SETTINGS) -> Tool:
         name = f"{contract}{session}"
         if name not in self.tools:
-            self.tools[name] = Tool(contract, cwd=self.work, settings=SETTINGS)
+            self.tools[name] = Tool(contract, cwd=self.work, settings=settings)
         return self.tools[name]
 
     def note_job(self, job_id: str, token: str, code: int) -> None:
@@ -164,6 +166,35 @@ async def in_session(stage: Stage) -> Verdict:
     return Verdict(name, deviation=None if fine else f"x is {value} after {before}: {reply.text[-300:]!r}")
 
 
+async def confined(stage: Stage) -> Verdict:
+    """In the sandbox, where bubblewrap can make one; else in the open."""
+    token, code = stage.token(), stage.dice.choice((0, 5))
+    script = (
+        f"{STRICT}! touch /usr/nacre-soak 2>/dev/null; sleep 0.0{stage.dice.randrange(5)}; echo {token}; exit {code}"
+    )
+    if not HAS_SANDBOX:
+        script = script.replace("! touch /usr/nacre-soak 2>/dev/null; ", "")
+    if stage.dice.random() < 0.5:
+        result = await nacre.run(script, cwd=stage.work, settings=CONFINED, timeout=20)
+        return of_result("sandbox", result, token=token, expected=code)
+    reply = await stage.tool("workspace", 4, settings=CONFINED).call({"command": f"({script})"})
+    found = reply.details.get("exitCode", 0 if not reply.is_error else None)
+    return judged("sandbox", reply.text.partition("\n\nWall time")[0], found, token=token, expected=code)
+
+
+async def limited(stage: Stage) -> Verdict:
+    """With a budget, which it keeps or not."""
+    token, spends = stage.token(), stage.dice.random() < 0.3
+    script = "while :; do sleep 0.01 & done" if spends else f"{STRICT}sleep 0.01; echo {token}"
+    budget = nacre.Budget(processes=40, memory_bytes=1 << 30, cpu_seconds=3)
+    result = await nacre.run(script, cwd=stage.work, settings=SETTINGS, budget=budget, timeout=20)
+    if not spends:
+        return of_result("budget", result, token=token, expected=0)
+    if result.ok:
+        return Verdict("budget", problem="success was claimed for a bomb")
+    return Verdict("budget", deviation=None if result.cause == "limit" else f"{result.outcome}")
+
+
 async def survivor(stage: Stage) -> Verdict:
     token = stage.token()
     reply = await stage.tool("workspace", 2).call({"command": f"sleep 0.{stage.dice.randrange(1, 6)} & echo {token}"})
@@ -234,6 +265,8 @@ ACTS: tuple[tuple[Act, int], ...] = (
     (cancelled, 3),
     (contract, 10),
     (in_session, 18),
+    (confined, 6),
+    (limited, 2),
     (survivor, 2),
     (job, 5),
     (background, 3),
