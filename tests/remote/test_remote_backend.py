@@ -121,6 +121,21 @@ async def test_a_wrong_key_is_refused(sshd: Sshd) -> None:
         await connect(by_ssh(sshd))
 
 
+@pytest.mark.parametrize(
+    ("script", "budget", "clock"),
+    [
+        ("for i in $(seq 60); do sleep 30 & done; wait", nacre.Budget(processes=30), "processes"),
+        ("while :; do :; done", nacre.Budget(cpu_seconds=0.3), "cpu_seconds"),
+        ("exec head -c 3000000 /dev/zero >big", nacre.Budget(file_bytes=1 << 20), "file_bytes"),
+        ("yes", nacre.Budget(output_bytes=4096), "output_bytes"),
+    ],
+)
+async def test_a_budget_is_held_at_the_place(script: str, budget: nacre.Budget, clock: str, tmp_path: Path) -> None:
+    async with await connect(here()) as place:
+        result = await nacre.run(script, backend=place, cwd=tmp_path, budget=budget, timeout=30)
+    assert (result.clock, result.cause) == (clock, "limit")
+
+
 async def test_a_flood_comes_whole() -> None:
     async with await connect(here()) as place:
         result = await nacre.run("seq 2000000 | sha256sum; seq 2000000 >&2", backend=place)

@@ -174,6 +174,10 @@ def _answer(
     match result.outcome:
         case TimedOut(limit):
             raise TimeoutError(f"the command ran longer than {limit:g} s and was killed with all its processes")
+        case Stopped() if result.clock == "output_bytes":
+            raise OutputLimitExceededError(str(result.output.total_bytes), result.output.text)
+        case Stopped(by) if result.clock != "stop":
+            raise TimeoutError(f"the command was killed with all its processes: {by}")
         case Stopped() | Lost():
             raise SandboxUnavailableError(f"how the command ended is not known: {result.outcome}")
     code = result.exit_code

@@ -7,6 +7,8 @@ import signal
 import socket
 import time
 
+# Loaded before runners are forked, because they do not have the archive that its source comes from.
+from nacre.warden import budget_watch as _budget_watch  # noqa: F401
 from nacre.warden import protocol, zygote
 from nacre.warden.channel import Channel, send_fds
 
