@@ -106,3 +106,8 @@ def test_a_place_that_cannot_be_had_is_an_error_that_names_it(spec: str, problem
     assert done.returncode != 0
     assert spec in done.stderr
     assert problem in done.stderr
+
+
+def test_a_place_that_is_no_object_is_refused_with_the_way_to_make_one() -> None:
+    with pytest.raises(nacre.NacreError, match=r'backend must be an object with a method start, got "docker:web";'):
+        nacre.run_sync("true", backend="docker:web")

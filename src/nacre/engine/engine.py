@@ -17,7 +17,7 @@ from nacre.backend import Backend, environ_of
 from nacre.backends.contained import ContainedBackend
 from nacre.engine.call_log import CallLog
 from nacre.engine.planner import Planner, ProcessEnvironment, environment
-from nacre.errors import ArtifactError, BackendUnavailableError
+from nacre.errors import ArtifactError, BackendUnavailableError, InvalidRequestError, shown
 from nacre.guard.approval import Approver
 from nacre.output.redaction.redactor import Redactor
 from nacre.planning.plan import redactor_for
@@ -226,6 +226,12 @@ def from_environment(
     key = (environ.generation, settings, None if approver is None else _key_of(approver), place, files)
     known = _engines.get(key)
     if known is None:
+        if backend is not None and not hasattr(backend, "start"):
+            raise InvalidRequestError(
+                f"backend must be an object with a method start, got {shown(backend)}; `await nacre.connect(…)` makes "
+                "one of the name of a place, such as docker:NAME",
+                field="backend",
+            )
         if len(_engines) >= _MOST_ENGINES:
             forget_engines()
         if settings is None:
