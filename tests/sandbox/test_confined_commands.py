@@ -12,7 +12,7 @@ import pytest
 
 import nacre
 from nacre.backends.spare_shells import spares
-from nacre.command import TerminalSize
+from nacre.command import SandboxSpec, TerminalSize
 from nacre.result import Exited, Signalled, TimedOut
 from nacre.sandbox.probing import probe
 from sandbox.conftest import needs_bubblewrap, settings
@@ -163,7 +163,7 @@ async def test_spares_are_in_the_sandbox_too(workspace: Path) -> None:
     result = await nacre.run("echo $BASH_EXECUTION_STRING; touch /etc/nacre-s", cwd=workspace, settings=SETTINGS)
     assert "Read-only file system" in result.text
     assert taken - {spare.pid for spare in spares._shelf}
-    assert all(spare.surroundings[-1] is not None for spare in spares._shelf)
+    assert all(any(isinstance(one, SandboxSpec) for one in spare.surroundings) for spare in spares._shelf)
 
 
 async def test_a_terminal_is_the_controlling_one(workspace: Path) -> None:

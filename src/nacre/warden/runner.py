@@ -163,6 +163,7 @@ class Runner:
     def _cells_for(self, request: Startable) -> Cells | None:
         """The sandbox for a command that has one."""
         if "sandbox" not in request:
+            # The caller looks at this runner's children for what a command has left.
             self._leave_cells()
             return None
         if self._cells is None:
