@@ -14,7 +14,7 @@ from workbench import PATIENCE_SECONDS, Workbench
 from nacre.contracts.contract import Reply
 from nacre.feed.follower import Follower
 from nacre.planning.terminal import SWITCHED_OFF, WITHOUT_UI
-from nacre.settings import Settings, TerminalSettings
+from nacre.settings import JobSettings, Settings, TerminalSettings
 
 SECRET = "correct-horse-battery-st"
 TERMINAL = "[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo terminal || echo pipes"
@@ -225,3 +225,17 @@ async def test_the_size_of_another_terminal_is_not_believed(bench: Workbench, mo
     command = "echo ${COLUMNS-none} ${LINES-none}; stty size"
     reply = await bench.call({"command": command, "pty": True}, ui=True)
     assert "none none\n40 120" in reply.text
+
+
+async def test_a_terminal_command_that_outlives_the_window_goes_on_as_a_job(bench: Workbench) -> None:
+    soon = Settings(jobs=JobSettings(auto_background_seconds=0.3))
+    # It writes without an end, so that it does not wait for input.
+    command = "for i in $(seq 100); do printf 'still here '; sleep 0.1; done"
+    reply = await bench.call({"command": command, "pty": True}, soon, ui=True)
+    job_id = job_of(reply)
+    assert "waitingFor" not in reply.details
+    assert "still here" in reply.text
+    shown = await bench.job({"read": job_id, "screen": True})
+    assert "still here still here" in shown.text
+    await bench.job({"cancel": [job_id]})
+    await bench.ended(job_id)

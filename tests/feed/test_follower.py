@@ -255,3 +255,19 @@ async def test_a_follower_that_comes_late_learns_what_a_job_waits_for(home: Path
             assert kinds(events) == ["start", "job", "output", "waiting"]
             await Tool("job").call({"write": job_id, "text": "yes\n"})
             assert text_of(await until_ends(feed)) == "yes\r\n"
+
+
+async def test_a_viewer_that_comes_when_all_others_have_left_is_told_of_a_running_call(
+    home: Path, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    async with following(home) as feed:
+        call = asyncio.create_task(nacre.run(f"echo before; cat {gate}; echo after"))
+        await until(feed, lambda event: event["event"] == "output")
+    async with following(home) as feed:
+        events = await until(feed, lambda event: event["event"] == "output")
+        await asyncio.to_thread(gate.write_text, "")
+        await call
+        events += await until_ends(feed)
+    assert (kinds(events)[0], text_of(events)) == ("start", "before\nafter\n")

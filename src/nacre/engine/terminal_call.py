@@ -200,8 +200,11 @@ class TerminalCall:
     def _show_late(self, run: Run, job: Job) -> None:
         """Show the call to viewers that came after its begin."""
         viewing = self._engine.log.look_for_viewers()
-        if viewing is not None and not viewing.publisher.is_shown(self._call) and self._capture is not None:
-            viewing.join(self._call, self._profile, self._planned, run, self._capture)
+        if viewing is None or self._capture is None:
+            return
+        known = viewing.publisher.is_shown(self._call)
+        viewing.join(self._call, self._profile, self._planned, run, self._capture)
+        if not known:
             viewing.on_terminal(self._call, job, run, self._detach)
 
     def _read(self, job: Job) -> bool:

@@ -58,6 +58,7 @@ class Viewing:
     def join(self, call: str, profile: Profile, planned: Plan, run: Run, capture: Capture) -> None:
         """Tell viewers that came after its begin of a call that runs, with its newest output."""
         if self.publisher.is_shown(call):
+            self.publisher.look()
             return
         shown = shown_call(call, profile, planned, started_at=run.started_at)
         newest, before = capture.so_far(TAIL_BYTES)

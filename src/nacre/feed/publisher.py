@@ -73,6 +73,12 @@ class Publisher:
     def is_shown(self, call: str) -> bool:
         return call in self._calls
 
+    def look(self) -> None:
+        """Connect to new viewers of the calls that are shown: the thread that does so ended with the last viewer."""
+        with self._lock:
+            if time.monotonic() >= self._look_at:
+                self._look()
+
     def output(self, call: str, data: bytes | memoryview) -> None:
         """Show output, already without hidden values: at once if there was none a moment ago."""
         with self._lock:
