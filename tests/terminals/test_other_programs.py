@@ -26,7 +26,15 @@ print(result.exit_code, result.text, end="", flush=True)
 
 def command(name: str, gate: Path) -> str:
     # The words of the output are not those of the command, which is shown too.
-    return f"n={name}; echo $n begins; read line < {gate}; echo $n goes on; read line < {gate}; echo $n ends"
+    first, second = f"{gate}-1", f"{gate}-2"
+    for one in (first, second):
+        os.mkfifo(one)
+    return f"n={name}; echo $n begins; read line < {first}; echo $n goes on; read line < {second}; echo $n ends"
+
+
+def open_gates(gates: list[Path], number: int) -> None:
+    for gate in gates:
+        Path(f"{gate}-{number}").write_text("go\n", encoding="utf-8")
 
 
 @contextmanager
@@ -64,8 +72,6 @@ def viewer(pane: Pane) -> int:
 
 def test_both_are_shown_and_killed_viewers_disturb_neither(tmux: Tmux, tmp_path: Path) -> None:
     gates = [tmp_path / "host-gate", tmp_path / "server-gate"]
-    for gate in gates:
-        os.mkfifo(gate)
     panes = [tmux.start(f"{NACRE} watch --density all", columns=100, rows=40) for _ in range(2)]
     for pane in panes:
         pane.wait_for("0 running")
@@ -74,15 +80,13 @@ def test_both_are_shown_and_killed_viewers_disturb_neither(tmux: Tmux, tmp_path:
             pane.wait_for(lambda screen: "host begins" in screen and "server begins" in screen)
             assert "2 running" in pane.wait_for("2 running")
         os.kill(viewer(panes[0]), 9)
-        for gate in gates:
-            gate.write_text("go\n")
+        open_gates(gates, 1)
         panes[1].wait_for(lambda screen: "host goes on" in screen and "server goes on" in screen)
         panes[1].send("q")
         assert panes[1].exit_code() == 0
         late = tmux.start(f"{NACRE} watch --density all", columns=100, rows=40)
         late.wait_for(lambda screen: "host goes on" in screen and "server goes on" in screen)
-        for gate in gates:
-            gate.write_text("go\n")
+        open_gates(gates, 2)
         late.wait_for(lambda screen: "0 running" in screen and "host ends" in screen and "server ends" in screen)
         assert host.communicate()[0] == "0 host begins\nhost goes on\nhost ends\n"
         assert server.stdout is not None
