@@ -202,3 +202,8 @@ byId("terminal-stop").addEventListener("click", async (event) => {
 dialog.addEventListener("close", closeStream);
 let resizing = 0;
 new ResizeObserver(() => { clearTimeout(resizing); resizing = setTimeout(() => { if (shown) sendSize(); }, 200); }).observe(box);
+// Where a phone's keyboard covers the page instead of making it smaller, the terminal stays above the keyboard.
+visualViewport?.addEventListener("resize", () => {
+  const covered = innerHeight - visualViewport.height > 80;
+  dialog.style.height = covered ? `${visualViewport.height}px` : "";
+});
