@@ -7,17 +7,19 @@ import contextlib
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from nacre.artifacts.store import ArtifactStore
 from nacre.errors import NacreError
 from nacre.feed.card import Card
-from nacre.feed.follower import Decision, Follower
 from nacre.feed.transcript import Transcript
 from nacre.jobs.output_file import JobFile
 from nacre.jobs.table import JobTable
 from nacre.output.redaction.redactor import Redactor
 from nacre.tui.whole_output import Kept
+
+if TYPE_CHECKING:
+    from nacre.feed.follower import Decision, Follower
 
 # Events that are taken before keys and drawing have their turn.
 BATCH = 50
@@ -57,6 +59,9 @@ class AgentCalls:
 
     async def follow(self) -> None:
         """Show what the agents do, until cancelled."""
+        # The first screen does without it.
+        from nacre.feed.follower import Follower
+
         try:
             async with Follower(
                 self._state_dir, redactor=self._redactor, person=self._viewer.shows_terminals

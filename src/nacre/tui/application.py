@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
+import gc
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
@@ -27,8 +28,8 @@ from nacre.tui.help_screen import HelpScreen
 from nacre.tui.jobs_panel import JobsPanel
 from nacre.tui.line_history import LineHistory
 from nacre.tui.output_screen import OutputScreen
-from nacre.tui.person import PersonSession
 from nacre.tui.person_commands import PersonCommands, handover
+from nacre.tui.place_lines import head_line, shortened
 from nacre.tui.question_bar import QuestionBar
 from nacre.tui.themes import DARK, LIGHT
 from nacre.tui.transcript_view import TranscriptView
@@ -36,7 +37,9 @@ from nacre.tui.typed_line import Bang, Move, Search, read_line
 from nacre.tui.whole_output import Kept
 
 if TYPE_CHECKING:
+    from nacre.guard.approval import Approver
     from nacre.settings import Settings
+    from nacre.tui.person import PersonSession
 
 # Below this width the jobs take the place of the transcript instead of standing beside it.
 BESIDE_COLUMNS = 110
@@ -78,7 +81,10 @@ class NacreApp(App[None]):
     def __init__(self, *, cwd: str | None = None, settings: Settings | None = None, dark: bool = True) -> None:
         super().__init__()
         self._engine: Engine = from_environment(settings=settings)
-        self._dark = dark
+        # Before the first screen: afterwards it would have all styles parsed anew.
+        self.register_theme(DARK)
+        self.register_theme(LIGHT)
+        self.theme = (DARK if dark else LIGHT).name
         self.history = LineHistory(self._engine.state_dir, hide=self._engine.redactor.redact_text)
         engine = self._engine
         self.calls = AgentCalls(engine.state_dir, engine.jobs, engine.artifacts, self, engine.redactor)
@@ -90,8 +96,8 @@ class NacreApp(App[None]):
         self.asked = AskedQuestions(self._questions, self.calls)
         self.consoles = Consoles(self, engine.jobs, self.calls, engine.settings.pty.escape)
         self._key_at = -QUIET_SECONDS
-        session = PersonSession(cwd=cwd, settings=settings, approver=self.asked.approve)
-        self.person = PersonCommands(session, engine.artifacts, self._show_own)
+        session = partial(_open_session, cwd=cwd, settings=settings, approver=self.asked.approve)
+        self.person = PersonCommands(session, engine.artifacts, self._show_own, cwd=cwd)
         self._typed = CommandInput(self.history, cwd=lambda: self.person.cwd, id="typed")
         self.agent: str | None = None
         """The agent's session that reads the person's `!` commands."""
@@ -108,15 +114,18 @@ class NacreApp(App[None]):
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        self.register_theme(DARK)
-        self.register_theme(LIGHT)
-        self.theme = (DARK if self._dark else LIGHT).name
         self._typed.focus()
         self._show_place()
         self.transcript.here = config.working_directory()
         self.set_interval(0.5, self.show_head)
         self.show_head()
         self.run_worker(self.calls.follow(), group="feed")
+
+    def on_ready(self) -> None:
+        """The first frame is drawn."""
+        if not gc.isenabled():
+            gc.freeze()
+            gc.enable()
 
     def on_resize(self) -> None:
         self.screen.set_class(self.size.width < BESIDE_COLUMNS, "-narrow")
@@ -134,16 +143,8 @@ class NacreApp(App[None]):
         """Show where the console is, what runs and what waits."""
         questions = self._questions.count
         running = sum(card.running for card in self.transcript.cards)
-        parts = [f"{running} running" if running else "idle"]
-        if questions:
-            parts.append(f"{questions} waiting for you")
-        if not self.transcript.follows:
-            parts.append("scrolled back · G follows")
-        left, right = "nacre", " · ".join(parts)
-        line = Text.assemble((left, "bold"), " ", (shortened(config.working_directory()), "dim"))
-        line.append(" " * max(1, self.size.width - 2 - line.cell_len - len(right)))
-        line.append(right, "bold" if questions else "")
-        self._head.update(line)
+        follows = self.transcript.follows
+        self._head.update(head_line(config.working_directory(), running, questions, self.size.width, follows=follows))
 
     def _show_place(self) -> None:
         agent = f"→ {self.calls.sessions[self.agent]}  " if self.agent is not None else ""
@@ -333,8 +334,8 @@ class NacreApp(App[None]):
         self.push_screen(OutputScreen(f"{event.job.id}  {event.job.record['command']}", JobFile.open(event.job)))
 
 
-def shortened(path: str, room: int = 200) -> str:
-    """Return a path with `~` for the home directory; only the end of a long one."""
-    home = os.path.expanduser("~")
-    short = f"~{path[len(home) :]}" if path == home or path.startswith(f"{home}/") else path
-    return short if len(short) <= room else f"…{short[-room + 1 :]}"
+def _open_session(*, cwd: str | None, settings: Settings | None, approver: Approver) -> PersonSession:
+    # Half of what nacre itself takes to load; the first screen does without.
+    from nacre.tui.person import PersonSession
+
+    return PersonSession(cwd=cwd, settings=settings, approver=approver)

@@ -25,6 +25,8 @@ Escape = Literal["kill", "double"]
 
 # Reads of the terminal's output a second; what comes in between is drawn once.
 FRAMES = 30
+# After taking output the keys have so much more time than that took: a flood leaves most of it to them.
+REST = 5
 # Two Esc within this time end the program, where one is forwarded.
 DOUBLE_SECONDS = 0.5
 # As small as a program on a terminal can be expected to work with.
@@ -81,6 +83,7 @@ class Console(Widget, can_focus=True):
         self._escape = escape
         self._escaped_at = -DOUBLE_SECONDS
         self._ended = False
+        self._rest_until = 0.0
 
     def on_mount(self) -> None:
         self.set_interval(1 / FRAMES, self._update)
@@ -93,7 +96,12 @@ class Console(Widget, can_focus=True):
 
     def _update(self) -> None:
         terminal = self.terminal
+        began = time.monotonic()
+        if began < self._rest_until:
+            return
         if terminal.update():
+            now = time.monotonic()
+            self._rest_until = now + REST * (now - began)
             width = self.size.width
             self.refresh(*(Region(0, row, width, 1) for row in terminal.screen.take_dirty()))
             self._place_cursor()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 
@@ -14,11 +14,13 @@ from nacre.feed.card_texts import state_text
 from nacre.jobs import job_terminal
 from nacre.jobs.job import Job
 from nacre.jobs.table import JobTable
-from nacre.jobs.terminal_view import TerminalView
 from nacre.tui.agent_calls import AgentCalls
 from nacre.tui.console import Escape
 from nacre.tui.console_overlay import ConsoleOverlay
 from nacre.tui.job_words import job_state
+
+if TYPE_CHECKING:
+    from nacre.jobs.terminal_view import TerminalView
 
 
 class Consoles:
@@ -45,6 +47,9 @@ class Consoles:
             self._app.notify("only a job that runs on a terminal has a console", severity="warning")
 
     def _open(self, job_id: str, command: str, card: Card | None) -> None:
+        # The first screen does without it.
+        from nacre.jobs.terminal_view import TerminalView
+
         try:
             view = TerminalView(self._jobs.get(job_id), table=self._jobs)
         except NacreError as error:

@@ -8,7 +8,9 @@ import time
 from collections.abc import Callable
 from contextlib import aclosing
 from functools import partial
+from typing import TYPE_CHECKING
 
+from nacre import config
 from nacre.artifacts.store import ArtifactStore
 from nacre.contracts.contract import Reply
 from nacre.engine.call_log import entry_of
@@ -17,8 +19,10 @@ from nacre.feed.card import Card, Tail
 from nacre.feed.card_texts import state_text
 from nacre.output.escapes import strip
 from nacre.result import ShellResult
-from nacre.tui.person import PersonSession
 from nacre.tui.whole_output import Kept, nothing_kept
+
+if TYPE_CHECKING:
+    from nacre.tui.person import PersonSession
 
 Show = Callable[[Card, Callable[[], Kept | None], str], None]
 """Shows a card: what opens its whole output, and the sign before its command."""
@@ -29,16 +33,20 @@ _numbers = itertools.count(1)
 class PersonCommands:
     """The person's session and the cards of its commands."""
 
-    def __init__(self, session: PersonSession, artifacts: ArtifactStore, show: Show) -> None:
-        """Take what shows a card and its newer states."""
-        self._session = session
+    def __init__(
+        self, open_session: Callable[[], PersonSession], artifacts: ArtifactStore, show: Show, *, cwd: str | None
+    ) -> None:
+        """Take what opens the session, with the first command, and what shows a card and its newer states."""
+        self._open_session = open_session
+        self._session: PersonSession | None = None
+        self._cwd = config.working_directory() if cwd is None else cwd
         self._artifacts = artifacts
         self._show = show
         self._task: asyncio.Task[ShellResult | None] | None = None
 
     @property
     def cwd(self) -> str:
-        return self._session.cwd
+        return self._cwd if self._session is None else self._session.cwd
 
     @property
     def busy(self) -> bool:
@@ -65,6 +73,8 @@ class PersonCommands:
         card = Card(call=f"person-{next(_numbers)}", command=command, by="person", started=time.time())
         prompt = "!" if seen else "!!"
         self._show(card, nothing_kept, prompt)
+        if self._session is None:
+            self._session = self._open_session()
         try:
             async with aclosing(self._session.run(command)) as updates:
                 async for update in updates:
@@ -107,7 +117,8 @@ class PersonCommands:
 
     async def aclose(self) -> None:
         self.stop()
-        await self._session.aclose()
+        if self._session is not None:
+            await self._session.aclose()
 
 
 def _tail(text: str) -> Tail:

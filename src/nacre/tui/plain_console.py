@@ -67,8 +67,8 @@ class PlainConsole:
     def __init__(self, engine: Engine, *, cwd: str | None = None, out: TextIO | None = None) -> None:
         self._engine = engine
         self._out = sys.stdout if out is None else out
-        session = PersonSession(cwd=cwd, approver=self._approve)
-        self._person = PersonCommands(session, engine.artifacts, self._show_own)
+        session = partial(PersonSession, cwd=cwd, approver=self._approve)
+        self._person = PersonCommands(session, engine.artifacts, self._show_own, cwd=cwd)
         self._calls = AgentCalls(engine.state_dir, engine.jobs, engine.artifacts, self, engine.redactor)
         self._choices: list[Choice] = []
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()

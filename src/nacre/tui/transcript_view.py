@@ -150,7 +150,8 @@ class TranscriptView(ScrollView, can_focus=True):
 
     def draw_changes(self) -> None:
         """Draw what has changed since the last frame."""
-        if not self.is_mounted or not self.size.width:
+        # Behind another screen nothing is drawn; the changes are, when it comes back.
+        if not self.is_mounted or not self.size.width or not self.screen.is_current:
             return
         unfinished = [one for one in self._dirty if (view := self._views.get(one)) is not None and view.advance()]
         if not self._dirty and not self._changed:
