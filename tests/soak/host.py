@@ -140,6 +140,7 @@ class Host:
             await asyncio.wait([calm], timeout=0.5)
             if not warm and sum(self.done.values()) >= 300:
                 warm = rss_bytes()
+            say(calls=sum(self.done.values()), rss=rss_bytes())
         calm.result()
         if raging is not None:
             raging.cancel()

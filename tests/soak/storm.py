@@ -54,6 +54,8 @@ class Storm:
         self.blows: Counter[str] = Counter()
         self.latencies: list[float] = []
         self.disturbed = self.killed = 0
+        self.so_far = self.lost_calls = 0
+        """The calls of the present host, and of those that were killed and could not tell what they were."""
         self.slowest = 0.0
         self.grown: list[int] = []
 
@@ -96,10 +98,12 @@ class Storm:
         host = subprocess.Popen(
             [*code, f"--work={self.work}", f"--chaos={chaos}"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
+        self.so_far = 0
         kill_at = time.monotonic() + self.dice.uniform(2, 12) if kills else None
         facts = self.listen(host, number, kill_at, seconds + 90)
         if kill_at is not None and facts is None and host.returncode == -9:
             self.killed += 1
+            self.lost_calls += self.so_far
         elif facts is None:
             errors = host.stderr.read().decode(errors="replace") if host.stderr is not None else ""
             self.problems.append(f"host {number} (seed {seed}) ended with {host.returncode}: {errors[-2000:]}")
@@ -136,6 +140,10 @@ class Storm:
                 if "problem" in said:
                     self.problems.append(f"host {number}: {said['kind']}, after {said['took']} s: {said['problem']}")
                     print(self.problems[-1], flush=True)
+                elif "calls" in said:
+                    self.so_far = said["calls"]
+                    if self.options.verbose:
+                        print(f"host {number}: {said['calls']} calls, {said['rss'] >> 10} KB", flush=True)
                 else:
                     facts = said
 
@@ -224,6 +232,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=random.SystemRandom().getrandbits(32))
     parser.add_argument("--calls", type=int, default=10_000)
     parser.add_argument("--host-calls", type=int, default=HOST_CALLS, help="calls of one host")
+    parser.add_argument("--verbose", action="store_true", help="print the progress and the memory of hosts")
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--chaos", type=float, default=CHAOS_SECONDS, help="mean seconds between two blows; 0 is none")
     return Storm(parser.parse_args()).run()
