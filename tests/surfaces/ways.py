@@ -105,13 +105,13 @@ async def run_sync(place: Place, fault: Fault) -> Seen:
 # Tools.
 
 
-def tool(contract: str) -> Callable[[Place, Fault], Awaitable[Seen]]:
+def tool(contract: str, *, ui: bool = False, **more: Any) -> Callable[[Place, Fault], Awaitable[Seen]]:
     """A contract in the foreground."""
 
     async def play(place: Place, fault: Fault) -> Seen:
-        async with Tool(contract, cwd=place.directory(fault)) as tool:
+        async with Tool(contract, cwd=place.directory(fault), ui=ui) as tool:
             try:
-                reply = await watched(place, fault, tool.call(arguments_for(contract, fault)))
+                reply = await watched(place, fault, tool.call({**arguments_for(contract, fault), **more}))
             except asyncio.CancelledError:
                 return Seen(outcome="stopped", is_error=True)
         return PRESENTED[contract](reply)

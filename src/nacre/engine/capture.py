@@ -10,7 +10,6 @@ from nacre.artifacts.writer import ArtifactWriter
 from nacre.backend import SIDE, Ending
 from nacre.engine.observers import NO_OBSERVERS, Observers
 from nacre.engine.output_streams import OutputStreams
-from nacre.engine.side_copy import SideCopy
 from nacre.errors import ArtifactError
 from nacre.output.captured import Captured, Selection
 from nacre.output.escapes import is_plain
@@ -19,6 +18,10 @@ from nacre.planning.plan import Plan
 from nacre.profile import CaptureShape, Profile
 from nacre.result import ArtifactRef, Output
 from nacre.settings import MinimizerSettings, Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nacre.engine.side_copy import SideCopy
 
 # A shorter output cannot save enough.
 LEAST_SHORTENED_BYTES = 1024
@@ -85,6 +88,8 @@ class Capture:
         kinds = _KINDS[self._profile.streams]
         self._streams = OutputStreams(kinds, self._shape, self._create, hiding, self._observers)
         if lifted is not None and lifted.side:
+            from nacre.engine.side_copy import SideCopy
+
             fresh = None if hiding is None else hiding.fresh()
             self._side = SideCopy(lifted, self._create("output"), fresh)
         for spill, held in zip(self._streams.spills, self._small, strict=True):

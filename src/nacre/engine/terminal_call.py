@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from nacre.engine.background import background_of, look_for_start, new_job, plan_apart, selection_notices
+from nacre.engine.call_log import measures
 from nacre.engine.call_origin import CallOrigin
 from nacre.engine.capture import Capture, Nowhere
 from nacre.engine.engine import Engine
@@ -91,8 +92,9 @@ async def _run(
         run = Run.start(backend, planned.command, Nowhere(), job=job._replace(attended=True))
         try:
             return await attended.wait(run, policy, notices)
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as error:
             await run.end()
+            attended.log_cancelled(run, error)
             raise
         finally:
             run.release()
@@ -129,15 +131,26 @@ class TerminalCall:
         """How much of the job's file was read, and told to be shown."""
         self._buffer = bytearray(READ_BYTES)
         self._detached = False
+        self._job: Job | None = None
+        """The job, once it has started."""
 
     def _detach(self) -> None:
         """Leave it as a job: a person closed its console with the detach key."""
         self._detached = True
 
+    def log_cancelled(self, run: Run, error: asyncio.CancelledError) -> None:
+        """Log a cancelled call with its time and its sizes, as of any command."""
+        if self._capture is None or self._job is None:
+            return
+        self._read(self._job)
+        outputs, _ = self._capture.outputs()
+        facts = measures(run.elapsed, outputs)
+        self._engine.log.add_failure(self._profile, self._planned, error, call=self._call, **facts)
+
     async def wait(self, run: Run, policy: WaitPolicy, notices: list[str]) -> ShellResult | Background:
         if not await run.announced():
             look_for_start(run, self._directory)
-        job = self._engine.jobs.get(self._directory.name)
+        job = self._job = self._engine.jobs.get(self._directory.name)
         # Its end is told by this call.
         claim(job)
         if self._live is not None:
