@@ -130,6 +130,12 @@ class MinimizerSettings:
     matcher_files: tuple[str, ...] = _setting(
         (), "JSON files of problem matchers: rows that match are never hidden", loosens=True
     )
+    differences: bool = _setting(
+        default=False, doc="of a command that runs again in a session, show what its last run did not say"
+    )
+    reports: bool = _setting(
+        default=False, doc="have pytest write a report too, and show all of an output that does not agree with it"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

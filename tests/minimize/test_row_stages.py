@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from nacre.minimize.evidence import detectors, mark_evidence
 from nacre.minimize.listings import directories, matches
-from nacre.minimize.row_stages import MOST_ALIKE, drop_rules, fold_repeats, fold_runs, python_frames
+from nacre.minimize.row_stages import MOST_ALIKE, MOST_CERTAIN, drop_rules, fold_repeats, fold_runs, python_frames
 from nacre.minimize.rows import Row, hidden_kinds, render, rows_of
 
 
@@ -29,11 +31,15 @@ def test_a_failed_answer_does_not_count_as_a_repeat_of_a_good_one() -> None:
     assert render(rows) == "GET /cart/0 200 3ms (×49)\nGET /cart/20 503 3ms"
 
 
-def test_of_equal_errors_some_are_shown_and_the_rest_counted() -> None:
-    rows = _marked("\n".join(f"ERROR: order {number} failed" for number in range(20)))
+@pytest.mark.parametrize(
+    ("line", "most"), [("order {} failed", MOST_ALIKE), ("FAILED tests/test_a.py::test_{}", MOST_CERTAIN)]
+)
+def test_of_errors_that_differ_in_numbers_many_are_shown_and_the_rest_counted(line: str, most: int) -> None:
+    rows = _marked("\n".join(line.format(number) for number in range(most + 11)))
     fold_repeats(rows)
-    assert render(rows).count("ERROR") == MOST_ALIKE
-    assert "(×11)" in render(rows)
+    shown = render(rows).split("\n")
+    assert len(shown) == most
+    assert shown[-1] == line.format(most - 1) + " (×12)"
 
 
 def test_errors_at_other_places_are_not_repeats() -> None:

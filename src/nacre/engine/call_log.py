@@ -41,9 +41,10 @@ class CallLog:
 
     def __init__(self, state_dir: str, *, cap_bytes: int, redactor: Callable[[], Redactor]) -> None:
         """Take the redactor for calls that were refused before they were planned."""
+        self.state_dir = os.path.abspath(state_dir)
         self._audit = AuditLog(state_dir, cap_bytes=cap_bytes)
         self._redactor = redactor
-        self.feed = directory_of(os.path.abspath(state_dir))
+        self.feed = directory_of(self.state_dir)
         """Where viewers announce themselves; it exists only while there are any."""
         self.viewing: Viewing | None = None
         """Tells the viewers; None as long as there was none."""

@@ -11,9 +11,11 @@ from typing import NamedTuple
 
 from nacre import config
 from nacre.artifacts.writer import ArtifactWriter
+from nacre.engine.tool_reports import faults_of
 from nacre.errors import ArtifactError, ConfigError
 from nacre.minimize.evidence import Detector
 from nacre.minimize.minimiser import MOST_BYTES, Minimised, minimise
+from nacre.minimize.repetition import Remembered, difference, lines_of
 from nacre.minimize.user_filters import UserFilters, filters_of, matchers_of
 from nacre.output.captured import Captured
 from nacre.planning.plan import Plan
@@ -51,10 +53,31 @@ def shortened_output(
         create: begins the artifact of the whole.
         names_paths: whether the contract knows no `artifact://`, so that the footer names the file.
     """
-    found, notices = _shortened_text(whole.decode("utf-8", "replace"), planned.request, exit_code, settings)
+    raw = whole.decode("utf-8", "replace")
+    found, notices = _shortened_text(raw, planned.request, exit_code, settings)
     problems += [notice for notice in notices if notice not in problems]
-    if found is None:
+    if found is not None and settings.reports and (fault := faults_of(planned.request, found.text)):
+        problems.append(f"the output is not shortened: by pytest's own report {fault}")
         return None
+    key = _key(planned) if settings.differences and settings.minimize else None
+    if key in _last_runs and not _wants_lines(planned.request):
+        found = difference(_last_runs[key], raw, found) or found
+    output = None if found is None else _swapped(whole, found, planned, view, create, names_paths=names_paths)
+    if key is not None:
+        _remember(key, raw, None if output is None or output.artifact is None else output.artifact.id)
+    return output
+
+
+def _swapped(
+    whole: bytes,
+    found: Minimised,
+    planned: Plan,
+    view: Callable[[Captured], Output],
+    create: Callable[[], ArtifactWriter],
+    *,
+    names_paths: bool,
+) -> Output | None:
+    """Return the view of a shortened text, once the artifact of the whole is written; None if it could not be."""
     text = planned.redactor.redact_text(found.text) if planned.hides else found.text
     data = text.encode("utf-8", "replace")
     lines = text.count("\n") + 1
@@ -77,6 +100,33 @@ def shortened_output(
     )
 
 
+Run = tuple[str, str, str]
+"""A session, a directory and a command."""
+
+# The last runs of commands, for `minimizer.differences`; the oldest are forgotten.
+_last_runs: dict[Run | None, Remembered] = {}
+MOST_RUNS = 32
+
+
+def _key(planned: Plan) -> Run | None:
+    owner = planned.request.owner
+    return None if owner is None or owner.session is None else (owner.session, planned.cwd, planned.request.command)
+
+
+def _remember(key: Run, raw: str, artifact_id: int | None) -> None:
+    _last_runs.pop(key, None)
+    lines = lines_of(raw)
+    if lines is not None:
+        _last_runs[key] = Remembered(lines, artifact_id)
+    while len(_last_runs) > MOST_RUNS:
+        del _last_runs[next(iter(_last_runs))]
+
+
+def _wants_lines(request: ShellRequest) -> bool:
+    """Whether a call asks for all of its output, or for some of its lines."""
+    return request.raw or request.head is not None or request.tail is not None
+
+
 def _kept(whole: bytes, create: Callable[[], ArtifactWriter]) -> ArtifactRef | None:
     """Return the artifact of an output before it is shortened; None if it could not be kept."""
     try:
@@ -90,7 +140,7 @@ def _kept(whole: bytes, create: Callable[[], ArtifactWriter]) -> ArtifactRef | N
 
 def _shortened_text(text: str, request: ShellRequest, exit_code: int | None, settings: MinimizerSettings) -> Shortening:
     """Shorten the output of a call. A call that asks for all of its output, or for some of its lines, gets them."""
-    if not settings.minimize or request.raw or request.head is not None or request.tail is not None:
+    if not settings.minimize or _wants_lines(request):
         return Shortening(None)
     folder = config.filters_folder(os.environ)
     filters = _filters(folder, _versions(folder), settings)

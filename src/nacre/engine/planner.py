@@ -106,6 +106,11 @@ class Planner:
     def plan(self, request: ShellRequest, profile: Profile, *, cwd: str) -> Plan:
         """Decide how the command runs; a session judges it when its turn has come."""
         try:
+            if self._settings.minimizer.reports and profile.minimizes and "pytest" in request.command:
+                # Loaded here: few ask for reports.
+                from nacre.engine.tool_reports import with_report
+
+                request = with_report(request, self.environment.values, self._log.state_dir)
             planned = plan(request, profile, self._settings, cwd=cwd, environ=self.environment.values)
             return planned if self.confining is None else self.confining.confined(planned)
         except NacreError as error:

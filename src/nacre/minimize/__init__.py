@@ -11,5 +11,7 @@ Reading order:
 7. `row_stages`: what a filter may do to rows.
 8. `listings`: stages for names of files, matches and trees.
 9. `user_filters`: the families in force, with those of the user; their examples are verified at load.
-10. `savings`: what was saved and regretted, from the audit log.
+10. `repetition`: what a second run of a command says that the first did not.
+11. `reports`: whether a shortened text agrees with the report that its tool wrote.
+12. `savings`: what was saved and regretted, from the audit log.
 """

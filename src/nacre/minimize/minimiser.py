@@ -67,12 +67,16 @@ def minimise(
     found = shorten(command, exit_code, text, families, extra_detectors)
     if found is None:
         return None
-    shown = f"{found.text}\n{found.footer}" if found.footer else found.text
-    shown_bytes = len(shown.encode("utf-8", "surrogatepass"))
+    return swapped(text, f"{found.text}\n{found.footer}" if found.footer else found.text, found.filter)
+
+
+def swapped(raw: str, shown: str, names: str) -> Minimised | None:
+    """The shorter text in the place of the raw one; None if it saves too little."""
+    raw_bytes, shown_bytes = (len(text.encode("utf-8", "surrogatepass")) for text in (raw, shown))
     saved = raw_bytes - shown_bytes
     if saved < LEAST_SAVED_BYTES or saved < LEAST_SAVED * raw_bytes:
         return None
-    return Minimised(shown, found.filter, raw_bytes, shown_bytes)
+    return Minimised(shown, names, raw_bytes, shown_bytes)
 
 
 def shorten(

@@ -19,8 +19,9 @@ _LETTERS = re.compile(r"[^\W\d_]{2,}")
 FREQUENT = 6
 # Consecutive rows of one form that are folded into the first.
 RUN = 5
-# How many rows of evidence of one form are shown.
-MOST_ALIKE = 10
+# How many rows of evidence of one form are shown; more where a detector is certain, as a number may name what failed.
+MOST_ALIKE = 40
+MOST_CERTAIN = 200
 # With more rows left, values are masked as well.
 MANY_ROWS = 100
 REPEATS = "repeats of rows that are shown"
@@ -60,7 +61,8 @@ def _fold_forms(shown: list[Row], forms: list[str], *, most_alike: int) -> None:
             continue
         key = (form, row.is_evidence)
         alike[form] += row.is_evidence
-        if key not in first or (row.is_evidence and (row.stays or alike[form] <= most_alike)):
+        most = max(most_alike, MOST_CERTAIN) if row.is_certain else most_alike
+        if key not in first or (row.is_evidence and (row.stays or alike[form] <= most)):
             first[key] = row
             continue
         row.fold_into(first[key], REPEATS)
