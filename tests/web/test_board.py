@@ -16,6 +16,8 @@ def test_topics_come_in_the_order_of_their_newest_change_each_once() -> None:
     assert board.since(5) == []
     board.forget("a")
     assert board.since(0) == [(2, "b"), (4, "c")]
+    board.keep_only(lambda topic: topic == "c")
+    assert board.since(0) == [(4, "c")]
 
 
 def test_a_flood_of_changes_of_one_topic_holds_one_entry() -> None:

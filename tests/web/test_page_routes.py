@@ -91,6 +91,19 @@ async def test_an_approval_is_answered_with_its_risky_part_marked(tmp_path: Path
     assert reply.is_error
 
 
+async def test_an_approval_for_the_session_is_not_asked_again(tmp_path: Path) -> None:
+    async with page_server() as page, page.follow() as stream:
+        await stream.until("settled")
+        async with nacre.Tool("workspace", cwd=tmp_path, settings=ASKING) as tool:
+            call = asyncio.create_task(tool.call({"command": "git push --force origin main"}))
+            asked = (await stream.until("card", status="asking")).data
+            answer = {"question": asked["question"]["id"], "decision": "session"}
+            assert (await page.post(f"api/calls/{asked['call']}/decide", answer)).status == 200
+            first = await call
+            again = await tool.call({"command": "git push --force origin main"})
+    assert "denied" not in first.text + again.text
+
+
 async def test_a_running_call_is_stopped_and_an_unknown_one_is_an_error() -> None:
     async with page_server() as page, page.follow() as stream:
         await stream.until("settled")

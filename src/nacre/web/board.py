@@ -7,6 +7,7 @@ the newest state wins, and a change is never sent as a difference that could be 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 Topic = TypeVar("Topic")
@@ -29,6 +30,10 @@ class Board(Generic[Topic]):
 
     def forget(self, topic: Topic) -> None:
         self._topics.pop(topic, None)
+
+    def keep_only(self, wanted: Callable[[Topic], bool]) -> None:
+        """Forget all other topics."""
+        self._topics = {topic: number for topic, number in self._topics.items() if wanted(topic)}
 
     def since(self, revision: int) -> list[tuple[int, Topic]]:
         """Return the topics that changed after a revision, the oldest change first."""

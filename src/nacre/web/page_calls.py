@@ -14,6 +14,7 @@ from nacre.jobs.job_terminal import state
 from nacre.jobs.table import JobTable
 from nacre.web.board import Board
 from nacre.web.page_cards import shortened_tail
+from nacre.web.page_jobs import TOPIC
 
 # Ended calls that the page shows; the log has the rest.
 MOST_CARDS = 300
@@ -29,6 +30,8 @@ class PageCalls:
         self._board = board
         self._table = table
         self.transcript = Transcript(MOST_CARDS)
+        self._forget_at = MOST_CARDS
+        """How many cards are forgotten when the board is cleared of their topics."""
         self._screens: dict[str, None] = {}
         """Calls that have shown a full screen, whose output has no lines; the newest last."""
 
@@ -48,6 +51,9 @@ class PageCalls:
         elif card.pty and card.job_id is not None and card.call not in self._screens:
             self._look_at_screen(card.call, card.job_id)
         self._board.touch(card.call)
+        if self.transcript.forgotten >= self._forget_at:
+            self._forget_at = self.transcript.forgotten + MOST_CARDS
+            self._board.keep_only(lambda topic: topic == TOPIC or self.transcript.get(topic) is not None)
 
     def _look_at_screen(self, call: str, job_id: str) -> None:
         # A job that is gone, or whose files do not answer now, is shown as lines.

@@ -133,10 +133,10 @@ function drawTime(card) {
   setText(parts.time, data.ended === null && took < 60 ? `${Math.floor(took)}s` : seconds(took));
 }
 
+/** Screen readers are told of calls that failed; what begins and succeeds would be chatter. */
 function tell(before, data) {
-  if (!settled) return;
-  if (before === null && data.ended === null) announce(`started: ${data.command.slice(0, 80)}`);
-  else if (before && before.ended === null && data.ended !== null) announce(`${data.state}: ${data.command.slice(0, 80)}`);
+  const ended = before && before.ended === null && data.ended !== null;
+  if (settled && ended && data.status !== "succeeded") announce(`${data.state}: ${data.command.slice(0, 80)}`);
 }
 
 function forget() {

@@ -38,15 +38,26 @@ export const counted = (number, one) => `${number.toLocaleString("en")} ${one}${
 
 let waiting = [];
 let timer = 0;
+const QUIET_MS = 8000;
 
-/** Says something to screen readers: together with what else happens within three seconds, so that it does not chatter. */
+function say() {
+  timer = 0;
+  if (!waiting.length) return;
+  const more = waiting.length - 2;
+  byId("announcer").textContent = more > 1 ? `${waiting.slice(0, 2).join(". ")}. And ${more} more.` : waiting.join(". ");
+  waiting = [];
+  timer = setTimeout(say, QUIET_MS);
+}
+
+/** Says something to screen readers: at once after a silence, else together with what else happens meanwhile. */
 export function announce(text) {
   waiting.push(text);
-  if (timer) return;
-  timer = setTimeout(() => {
-    timer = 0;
-    const said = waiting.length > 3 ? `${waiting.slice(0, 2).join(". ")}. And ${waiting.length - 2} more changes` : waiting.join(". ");
-    waiting = [];
-    byId("announcer").textContent = said;
-  }, 3000);
+  if (!timer) say();
+}
+
+/** Says what a person is waited for: at once. */
+export function announceNow(text) {
+  clearTimeout(timer);
+  waiting.push(text);
+  say();
 }

@@ -1,6 +1,6 @@
 // What waits for a person: approvals, and prompts of programs.
 
-import { announce, byId, button, make, setText } from "./dom.js";
+import { announceNow, byId, button, make, setText } from "./dom.js";
 import { callPath, now, post } from "./wire.js";
 import { openTerminal } from "./terminal.js";
 
@@ -43,7 +43,7 @@ function approval(card) {
   group.append(...CHOICES.map(([decision, text]) =>
     button(text, () => send(group, problem, callPath(card.call, "decide"), { question: question.id, decision }),
       { class: decision === "deny" ? "danger" : undefined })));
-  announce(`approval needed: ${card.command.slice(0, 120)}`);
+  announceNow(`approval needed: ${card.command.slice(0, 120)}`);
   return make("li", { class: "question" },
     make("h3", {}, "Approve? ", make("span", { class: "message", text: question.message })),
     make("p", { class: "command" }, make("code", {}, "$ ", before, make("mark", { text: risky }), after)),
@@ -69,7 +69,7 @@ function prompt(card) {
       send(group, problem, callPath(card.call, "answer"), { text });
     },
   }, group, problem);
-  announce(`waits for input: ${asked.text}`);
+  announceNow(`waits for input: ${asked.text}`);
   return make("li", { class: "question" },
     make("h3", {}, make("label", { for: id }, "It waits for input: ", make("span", { class: "message", text: asked.text }))),
     make("p", { class: "command" }, make("code", { text: `$ ${card.command}` })),
