@@ -66,11 +66,17 @@ class Confining:
             notices = (*notices, self.confiner.line(spec))
         if "refusals" in spec.message:
             notices = (*notices, *_refusals(spec.message["refusals"], since=result.started_at))
-        if not result.ok and spec.message:
-            tails = (one.text[-_SEARCHED_CHARACTERS:] for one in (result.output, result.stderr) if one is not None)
-            reason = explain("\n".join(tails), spec.facts)
-            notices = notices if reason is None else (*notices, reason)
+        reason = self.reason(result, spec)
+        if reason is not None:
+            notices = (*notices, reason)
         return replace(result, sandbox=spec.facts, notices=notices)
+
+    def reason(self, result: ShellResult, spec: SandboxSpec) -> str | None:
+        """What the sandbox may have to do with a failure, if anything points to it."""
+        if result.ok or not spec.message:
+            return None
+        tails = (one.text[-_SEARCHED_CHARACTERS:] for one in (result.output, result.stderr) if one is not None)
+        return explain("\n".join(tails), spec.facts)
 
     def forget(self, session: str) -> None:
         """Give back what a session held."""

@@ -98,9 +98,15 @@ async def execute(
     try:
         call = engine.log.begin(profile, planned)
         attempt = partial(_run, engine, profile, policy, observers, use, call)
-        return await in_place(engine, planned, profile, attempt, call=call, session=session, backend=backend)
+        found = await in_place(engine, planned, profile, attempt, call=call, session=session, backend=backend)
     finally:
         use.calls -= 1
+    if engine.confining is not None and isinstance(found, ShellResult) and not found.ok:
+        from nacre.engine.widening import offer
+
+        options = {"policy": policy, "observers": observers, "session": session}
+        return await offer(engine, planned, profile, found, call=call, **options)  # type: ignore[arg-type]
+    return found
 
 
 async def in_place(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from nacre.engine.call_log import CallLog
 from nacre.errors import NacreError
 from nacre.feed.call_ids import call_ids
-from nacre.guard.approval import Approver, approve, is_guarded, judge, policy_of
+from nacre.guard.approval import Approver, approve, is_approved, is_guarded, judge, policy_of
 from nacre.guard.prefilter import needs_review
 from nacre.guard.verdict import ALLOWED, Verdict
 from nacre.planning.plan import Plan, plan
@@ -117,6 +117,28 @@ class Planner:
             self._log.add_refusal(profile.contract, request.command, cwd, error)
             raise
 
+    def unconfined(self, request: ShellRequest, profile: Profile, *, cwd: str) -> Plan:
+        """The plan of a command that a person lets run without its sandbox."""
+        return plan(request, profile, self._settings, cwd=cwd, environ=self.environment.values)
+
+    async def ask(self, planned: Plan, profile: Profile, verdict: Verdict, *, call: str, timeout: float | None) -> bool:
+        """Ask a person about a command; False where no person can be asked.
+
+        Raises:
+            DeniedError: asking has failed.
+        """
+        approver = self._viewers(planned, profile, call) or self._approver
+        return approver is not None and await is_approved(approver, planned.request.command, verdict, timeout=timeout)
+
+    def _viewers(self, planned: Plan, profile: Profile, call: str) -> Approver | None:
+        """What asks the viewers of a call and the program's own approver, if there are viewers."""
+        viewing = self._log.look_for_viewers()
+        if viewing is None:
+            return None
+        from nacre.engine.asking import ViewerApprover
+
+        return ViewerApprover(viewing, call, profile, planned, self._settings.policy, self._approver, self._approved)
+
     async def review(
         self,
         planned: Plan,
@@ -147,14 +169,10 @@ class Planner:
 
         def find() -> Approver | None:
             nonlocal asked
-            viewing = self._log.look_for_viewers()
-            if viewing is None:
-                return None
-            from nacre.engine.asking import ViewerApprover
-
-            asked = call or call_ids.new()
-            policy = self._settings.policy
-            return ViewerApprover(viewing, asked, profile, planned, policy, self._approver, self._approved)
+            known = call or call_ids.new()
+            found = self._viewers(planned, profile, known)
+            asked = None if found is None else known
+            return found
 
         try:
             waited = await approve(

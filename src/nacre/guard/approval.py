@@ -100,6 +100,16 @@ async def approve(
     return time.monotonic() - began
 
 
+async def is_approved(approver: Approver, command: str, verdict: Verdict, *, timeout: float | None) -> bool:
+    """Ask about a command that has no denial yet; no answer in time is none.
+
+    Raises:
+        DeniedError: the approver failed.
+    """
+    seconds = ANSWER_SECONDS if timeout is None else min(timeout, ANSWER_SECONDS)
+    return await _ask(approver, command, verdict, seconds) is None
+
+
 async def _ask(approver: Approver, command: str, verdict: Verdict, seconds: float) -> str | None:
     """Ask the approver; return why the command may not run, or None if it may."""
 
