@@ -219,7 +219,7 @@ def test_a_wrong_option_is_one_line_and_125(nacre: Nacre, arguments: list[str], 
     [
         ([], "nacre run: error: the following arguments are required: command\n"),
         (["--bogus", "true"], "nacre run: error: unrecognized arguments: --bogus\n"),
-        (["--timeout", "soon", "true"], "nacre run: error: argument --timeout: invalid float value: 'soon'\n"),
+        (["--timeout", "soon", "true"], "nacre run: error: argument --timeout: must be a number, got 'soon'\n"),
     ],
 )
 def test_bad_usage_shows_the_usage_and_is_125_so_that_it_is_not_the_command_s_code(
