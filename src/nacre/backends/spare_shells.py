@@ -23,11 +23,10 @@ from nacre.backends.spare_trial import DOES_NOT_WAIT, Trial
 from nacre.backends.waiting_shell import WaitingShell, start_waiting
 from nacre.command import Command
 from nacre.warden import protocol
-from nacre.warden.channel import receive_fds
+from nacre.warden.channel import is_quiet, receive_fds
 from nacre.warden.launch import has_own_traps, prologue_lines, read_notes
 from nacre.warden.protocol import SPARE_USABLE_SECONDS
 from nacre.warden.spare_shell import HANDLES, ROOM_BYTES
-from nacre.warden_client.runner_link import is_quiet
 
 # In all surroundings together: a shell costs a few megabytes.
 MOST_SPARES = 4

@@ -18,6 +18,7 @@ from typing import Any, Literal, Self
 from nacre.feed import directory_of
 from nacre.feed.feed_directory import announce, peer_of, withdraw
 from nacre.feed.followed_jobs import FollowedJobs
+from nacre.feed.joining import accept
 from nacre.feed.shown_call import VERSION, FeedEvent
 from nacre.output.redaction.redactor import Redactor
 from nacre.regular_file import is_far
@@ -94,15 +95,7 @@ class Follower:
 
     def _accept(self) -> None:
         assert self._sock is not None
-        try:
-            connection, _ = self._sock.accept()
-        except OSError:
-            return  # it has left again, or there is no descriptor for it: it tries again
-        connection.settimeout(0.0)
-        loop = asyncio.get_running_loop()
-        joining = loop.create_task(loop.connect_accepted_socket(lambda: _Program(self), connection))
-        self._joining.add(joining)
-        joining.add_done_callback(self._joining.discard)
+        accept(self._sock, lambda: _Program(self), self._joining)
 
     def __aiter__(self) -> Self:
         return self

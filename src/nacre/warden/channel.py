@@ -114,3 +114,14 @@ class Channel:
             self.sock.sendall(data)
         except OSError:
             self.open = False
+
+
+def is_quiet(sock: socket.socket) -> bool:
+    """Whether an idle runner is still there: one that went away has said goodbye, or closed its end."""
+    try:
+        sock.recv(1, _PEEK)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False

@@ -51,14 +51,9 @@ class Intake:
 
     def read(self, fd: int) -> bool:
         """Take what is there; False when there is nothing now."""
-        try:
-            data = os.read(fd, READ_BYTES)
-        except BlockingIOError:
+        data = read_now(fd)
+        if data is None:
             return False
-        except OSError as error:
-            if error.errno != errno.EIO:
-                raise
-            data = b""  # a terminal that no process has open any more
         self.last_output = time.monotonic()
         sink = self._sinks[fd]
         if not data:
@@ -74,3 +69,15 @@ class Intake:
         for fd in self.fds:
             while time.monotonic() < end and self.read(fd):
                 pass
+
+
+def read_now(fd: int) -> bytes | None:
+    """Read what a stream has: b"" at its end, None when there is nothing now."""
+    try:
+        return os.read(fd, READ_BYTES)
+    except BlockingIOError:
+        return None
+    except OSError as error:
+        if error.errno != errno.EIO:
+            raise
+        return b""  # a terminal that no process has open any more

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import time
 from collections import deque
 
 from nacre.warden import protocol, remote_protocol
+from nacre.warden.intake import read_now
 from nacre.warden.remote_protocol import DETACHED_BYTES, WINDOW_BYTES
 
 TYPE_CHECKING = False
@@ -75,14 +75,9 @@ class RemoteCall:
 
     def read(self, fd: int) -> bool:
         """Take what a stream has and tell it; False when there is nothing now, or it has ended."""
-        try:
-            data = os.read(fd, protocol.READ_BYTES)
-        except BlockingIOError:
+        data = read_now(fd)
+        if data is None:
             return False
-        except OSError as error:
-            if error.errno != errno.EIO:
-                raise
-            data = b""  # a terminal that no process has open any more
         stream = self.streams[fd]
         self._seq += 1
         if data:

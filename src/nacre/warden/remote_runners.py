@@ -10,7 +10,7 @@ import time
 # Loaded before runners are forked, because they do not have the archive that its source comes from.
 from nacre.warden import budget_watch as _budget_watch  # noqa: F401
 from nacre.warden import protocol, zygote
-from nacre.warden.channel import Channel, send_fds
+from nacre.warden.channel import Channel, is_quiet, send_fds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 # Idle runners that are kept for the next command.
 IDLE_RUNNERS = 8
-_PEEK = int(socket.MSG_PEEK | socket.MSG_DONTWAIT)
 
 
 class Runners:
@@ -35,7 +34,7 @@ class Runners:
         """Have a runner start a command; raises OSError if no runner takes it."""
         while self._idle:
             channel, since = self._idle.pop()
-            if time.monotonic() - since < protocol.IDLE_USABLE_SECONDS and _is_quiet(channel.sock):
+            if time.monotonic() - since < protocol.IDLE_USABLE_SECONDS and is_quiet(channel.sock):
                 _send(channel.sock, {**request, "fds": len(fds), "env": env}, fds)
                 return channel
             channel.sock.close()
@@ -77,14 +76,3 @@ def _send(sock: socket.socket, request: dict[str, Any], fds: list[int]) -> None:
     data = protocol.frame(request)
     sent = send_fds(sock, data, fds)
     sock.sendall(data[sent:])
-
-
-def _is_quiet(sock: socket.socket) -> bool:
-    """Whether an idle runner is still there: one that went away has said goodbye, or closed its end."""
-    try:
-        sock.recv(1, _PEEK)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False

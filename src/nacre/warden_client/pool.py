@@ -21,9 +21,10 @@ from collections.abc import Mapping
 from nacre import forks
 from nacre.errors import BackendUnavailableError
 from nacre.warden import children, protocol
+from nacre.warden.channel import is_quiet
 from nacre.warden.protocol import IDLE_USABLE_SECONDS
 from nacre.warden_client.interpreter import start_interpreter
-from nacre.warden_client.runner_link import NOW, FirstRequest, Link, is_quiet
+from nacre.warden_client.runner_link import NOW, FirstRequest, Link
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

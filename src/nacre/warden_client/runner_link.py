@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 # Plain numbers: the arithmetic of enums is Python, and slow.
 NOW = int(socket.MSG_DONTWAIT)
-_PEEK = int(socket.MSG_PEEK | socket.MSG_DONTWAIT)
 # What goes through a socket in one piece.
 MOVED_BYTES = 16 * 1024
 # How long a runner may take nothing of a message that its socket does not hold whole.
@@ -195,14 +194,3 @@ def _send(sock: socket.socket, message: Request, fds: list[int]) -> None:
     sent = send_fds(sock, data, fds)
     while sent < len(data):
         sent += sock.send(data[sent:])
-
-
-def is_quiet(sock: socket.socket) -> bool:
-    """Whether an idle runner is still there: one that went away has said goodbye, or closed its end."""
-    try:
-        sock.recv(1, _PEEK)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from typing import Any
 
 from nacre.feed import directory_of
 from nacre.feed.feed_directory import announce, withdraw
+from nacre.feed.joining import accept
 
 
 class PersonPresence:
@@ -21,7 +23,7 @@ class PersonPresence:
         self._browsers = 0
         self._sock: socket.socket | None = None
         self._path = ""
-        self._joining: set[asyncio.Task[object]] = set()
+        self._joining: set[asyncio.Task[Any]] = set()
         self._programs: set[asyncio.BaseTransport] = set()
 
     def begin(self) -> None:
@@ -45,17 +47,7 @@ class PersonPresence:
 
     def _accept(self) -> None:
         assert self._sock is not None
-        try:
-            connection, _ = self._sock.accept()
-        except OSError:
-            return  # it has left again, or there is no descriptor for it: it tries again
-        connection.settimeout(0.0)
-        loop = asyncio.get_running_loop()
-        joining: asyncio.Task[object] = loop.create_task(
-            loop.connect_accepted_socket(lambda: _Dropped(self._programs), connection)
-        )
-        self._joining.add(joining)
-        joining.add_done_callback(self._joining.discard)
+        accept(self._sock, lambda: _Dropped(self._programs), self._joining)
 
     async def aclose(self) -> None:
         """Wait until all connections are given back."""
