@@ -628,3 +628,49 @@ def test_the_stamps_change_whenever_a_file_does(environ: dict[str, str], project
     seen.append(config.file_stamps(environ, str(project)))
     assert len(set(seen)) == len(seen)
     assert config.file_stamps(environ, str(project)) == seen[-1]
+
+
+# A sandbox, which a project can only make stricter.
+
+
+@pytest.mark.parametrize(
+    ("yours", "theirs", "holds"),
+    [
+        ("", 'mode = "required"', ("required", "workspace-write", "off")),
+        ('mode = "required"', 'mode = "auto"', None),
+        ('mode = "required"', 'mode = "off"', None),
+        ("", 'access = "read-only"', ("off", "read-only", "off")),
+        ("", 'access = "full"', None),
+        ("", 'network = "on"', None),
+        ('network = "on"', 'network = "host.test"', ("off", "workspace-write", "host.test")),
+        ('network = "host.test,a.org"', 'network = "a.org"', ("off", "workspace-write", "a.org")),
+        ('network = "host.test"', 'network = "evil.org"', None),
+        ("", 'writable = ["/"]', None),
+        ("", 'visible = ["~/.ssh"]', None),
+        ("", "unix_sockets = true", None),
+    ],
+)
+def test_a_project_only_makes_a_sandbox_stricter(
+    environ: dict[str, str], project: Path, yours: str, theirs: str, holds: tuple[str, str, str] | None
+) -> None:
+    write_user(environ, f"[sandbox]\n{yours}\n")
+    write(project, f"[sandbox]\n{theirs}\n")
+    settings = config.load(environ, cwd=str(project)).settings
+    found = settings.sandbox
+    assert (len(settings.notices), holds) == ((1, None) if holds is None else (0, holds))
+    if holds is not None:
+        assert (found.mode, found.access, found.network) == holds
+
+
+def test_of_a_project_and_a_variable_the_stricter_sandbox_holds(environ: dict[str, str], project: Path) -> None:
+    write(project, '[sandbox]\nmode = "auto"\naccess = "read-only"\n')
+    own = {**environ, "NACRE_SANDBOX": "required", "NACRE_SANDBOX_ACCESS": "full"}
+    found = config.load(own, cwd=str(project)).settings.sandbox
+    assert (found.mode, found.access) == ("required", "read-only")
+
+
+def test_a_wrong_host_is_named(environ: dict[str, str], project: Path) -> None:
+    with pytest.raises(
+        ConfigError, match=r"NACRE_SANDBOX_NETWORK: sandbox.network is .*'a b' is not HOST or HOST:PORT"
+    ):
+        config.load({**environ, "NACRE_SANDBOX_NETWORK": "a b"}, cwd=str(project))

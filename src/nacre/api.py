@@ -148,6 +148,8 @@ async def run_with(
             planner.remember(key, planned)
     if stdin is not None:
         # The shell itself opens the fifo: where nothing writes to it, the timeout ends the shell.
+        if engine.confining is not None:
+            planned = engine.confining.showing(planned, os.path.dirname(stdin))
         prologue = f"exec <{quoted(stdin)}\n{planned.command.prologue}"
         planned = replace(planned, command=replace(planned.command, prologue=prologue))
     result = await execute(engine, planned, profile, observers=observers)

@@ -23,7 +23,7 @@ from nacre.output.captured import EVERYTHING, Captured, Selection
 from nacre.output.escapes import strip
 from nacre.output.lines import settle
 from nacre.profile import Waiting
-from nacre.request import ShellRequest, check_call
+from nacre.request import Ground, ShellRequest, check_call
 from nacre.result import Output, ShellResult
 from nacre.screen import VirtualScreen, encode_key, open_screen
 from nacre.screen.unseen_output import UnseenOutput
@@ -78,6 +78,8 @@ async def run_attended(
     )
     _check_terminals(engine)
     directory = config.absolute(cwd) if cwd is not None else config.working_directory()
+    if engine.confining is not None:
+        request = replace(request, ground=Ground(directory, "on a terminal"))
     result = await run_on_terminal(engine, request, TERMINAL_PROFILE, CallOrigin(directory), attendant)
     assert isinstance(result, ShellResult)
     return result

@@ -54,6 +54,15 @@ class Confining:
         shared = _inside(planned.shared_env, spec)
         return replace(planned, command=command, shared_env=shared)
 
+    def showing(self, planned: Plan, directory: str) -> Plan:
+        """The plan of a command that sees one more directory, which a private /tmp would hide."""
+        spec = planned.command.sandbox
+        if spec is None or "words" not in spec.message:
+            return planned
+        words = [*spec.message["words"], "--bind", directory, directory]
+        spec = spec._replace(message={**spec.message, "words": words})
+        return replace(planned, command=replace(planned.command, sandbox=spec))
+
     def explained(self, planned: Plan, result: ShellResult) -> ShellResult:
         """The result with its sandbox and what that may have to do with a failure; once in a session a line on it."""
         spec = planned.command.sandbox

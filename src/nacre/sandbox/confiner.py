@@ -67,7 +67,8 @@ class Confiner:
                 held=self._held(workspace),
             )
         except OSError as error:
-            raise _refused(f"{error.filename or '/tmp'}: {error.strerror}") from error
+            reason = f"{error.filename or '/tmp'}: {error.strerror}"
+            raise StartError(f"nothing was run: the sandbox could not be made: {reason}") from error
         missing = self._missing(found, policy, around.problems)
         message = _message(found, policy, around)
         return SandboxSpec(message, _facts(found, policy, around.writable, missing))
@@ -97,9 +98,8 @@ class Confiner:
         facts = spec.facts
         if facts["backend"] == "none":
             return f"sandbox: none, commands are not confined: {'; '.join(self.found.reasons)}"
-        written = (
-            f" ({', '.join(facts['writable'])} and a private /tmp)" if facts["access"] == "workspace-write" else ""
-        )
+        private = "a private /tmp" if facts["backend"] == "bubblewrap" else "TMPDIR"
+        written = f" ({', '.join(facts['writable'])} and {private})" if facts["access"] == "workspace-write" else ""
         lacks = f"; it does not enforce: {'; '.join(facts['missing'])}" if facts["missing"] else ""
         return f"sandbox: {_name(self.found)}, access {facts['access']}{written}, network {facts['network']}{lacks}"
 
@@ -138,7 +138,8 @@ def _facts(
         "backend": found.backend,
         "version": found.version,
         "access": policy.access,
-        "network": policy.network_text,
+        # Without a network namespace there is no proxy; the network is off then, and `missing` says what was asked for.
+        "network": "off" if found.backend == "landlock" and policy.network == "hosts" else policy.network_text,
         "writable": list(writable),
         "missing": list(missing),
     }

@@ -38,5 +38,5 @@ def explain(text: str, facts: Mapping[str, Any]) -> str | None:
 def _writable_words(facts: Mapping[str, Any]) -> str:
     if facts["access"] == "full":
         return "a command has no capabilities"
-    places = [*facts["writable"], "/tmp"]
+    places = [*facts["writable"], "/tmp" if facts["backend"] == "bubblewrap" else "TMPDIR"]
     return f"only {', '.join(places)} can be written, and protected names there not"
