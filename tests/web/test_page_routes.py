@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -245,6 +246,25 @@ async def test_a_prompt_is_answered_and_a_hidden_answer_is_in_no_file(home: Path
         assert (await page.post(f"api/calls/{asked['call']}/answer", {"text": secret})).status == 409
     held = [path for path in home.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
     assert held == []
+
+
+async def test_a_prompt_of_a_command_at_another_terminal_is_answered_here() -> None:
+    """The person who ran `nacre run --pty` may be away from that terminal."""
+    near, far = os.openpty()
+    try:
+        async with page_server() as page, page.follow() as stream:
+            await stream.until("settled")
+            command = [sys.executable, "-m", "nacre", "run", "--pty", "--", "read -rp 'Name? ' n; echo \"hello $n\""]
+            program = await asyncio.create_subprocess_exec(*command, stdin=far, stdout=far, stderr=far)
+            asked = (await stream.until("card", status="waiting")).data
+            assert (asked["prompt"], asked["terminal"]) == ({"text": "Name?", "hidden": False}, True)
+            assert (await page.post(f"api/calls/{asked['call']}/answer", {"text": "Ada"})).status == 200
+            ended = (await stream.until("card", state="exit 0")).data
+            assert ended["lines"][-1] == "hello Ada"
+            assert await program.wait() == 0
+    finally:
+        os.close(near)
+        os.close(far)
 
 
 class Screen:

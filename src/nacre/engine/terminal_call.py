@@ -201,6 +201,8 @@ class TerminalCall:
                 if waiting != asked and self._attendant is not None:
                     asked = waiting
                     self._attendant.asks(waiting)
+                    if (viewing := self._engine.log.viewing) is not None:
+                        viewing.tell_waiting(self._call, waiting)
             if self._detached and self._attendant is None:
                 return "detached", None
             if loop.time() >= look_at:

@@ -14,7 +14,7 @@ from nacre.feed.showing import refused_call, shown_call
 from nacre.feed.shown_call import TAIL_BYTES
 from nacre.jobs.job import Job
 from nacre.planning.plan import Plan
-from nacre.profile import Profile
+from nacre.profile import Profile, Waiting
 
 
 class Viewing:
@@ -54,6 +54,11 @@ class Viewing:
             self.publisher.tell(call, "job", lasting=True, **facts)
             self.attend(call, run)
             self.publisher.handle(call, keep=_on(run.watch.loop, keep))
+
+    def tell_waiting(self, call: str, waiting: Waiting | None) -> None:
+        """Tell that a call in the foreground has begun, or with None ceased, to wait for input."""
+        hidden = waiting is not None and waiting.hidden
+        self.publisher.tell(call, "waiting", prompt=None if waiting is None else waiting.prompt, hidden=hidden)
 
     def join(self, call: str, profile: Profile, planned: Plan, run: Run, capture: Capture) -> None:
         """Tell viewers that came after its begin of a call that runs, with its newest output."""

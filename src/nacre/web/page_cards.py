@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nacre.feed.card import Card, Tail
+from nacre.feed.card_rows import SIGNS
 from nacre.feed.card_texts import command_text, origin_text, state_text
 from nacre.feed.folding import Fold, folded
 
@@ -30,6 +31,7 @@ def card_json(card: Card, *, columns: int, here: str | None = None, screen: bool
         "cut": max(0, len(command) - COMMAND_CHARACTERS),
         "origin": origin_text(card),
         "status": card.status,
+        "sign": SIGNS[card.status],
         "state": state_text(card),
         "by": card.by,
         "started": card.started,

@@ -6,10 +6,6 @@ import { openOutput } from "./outputs.js";
 import { openTerminal } from "./terminal.js";
 
 const MOST = 400;
-const SIGNS = {
-  preview: "◌", running: "●", waiting: "▸", asking: "?", succeeded: "✓", failed: "✗", timedOut: "◔", cancelled: "■",
-  denied: "⊘", error: "!",
-};
 
 const cards = new Map();
 const list = byId("cards");
@@ -76,7 +72,7 @@ function insert(card, started) {
 function draw(card) {
   const { data, parts, element } = card;
   element.dataset.status = data.status;
-  setText(parts.sign, SIGNS[data.status] || "·");
+  setText(parts.sign, data.sign);
   setText(parts.state, data.question ? "asks for approval" : data.state);
   setText(parts.origin, data.origin);
   setText(parts.command, (data.by === "person" ? "! " : "$ ") + data.command + (data.cut ? ` … ${counted(data.cut, "more character")}` : ""));
