@@ -9,6 +9,7 @@ import asyncio
 import json
 import os
 import random
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,6 +23,8 @@ from nacre.sandbox.probing import probe
 from nacre.settings import ExecutionSettings, SandboxSettings, TerminalSettings
 
 GRACE = 0.3
+# What P1 allows beyond timeout and grace.
+LATE_SECONDS = 1.0
 STRICT = "set -eo pipefail; "
 SETTINGS = Settings(execution=ExecutionSettings(grace_seconds=GRACE), pty=TerminalSettings(record=False))
 HAS_SANDBOX = probe(os.environ.get("PATH", os.defpath)).backend == "bubblewrap"
@@ -111,7 +114,12 @@ async def printing(stage: Stage) -> Verdict:
 async def timing_out(stage: Stage) -> Verdict:
     stubborn = stage.dice.random() < 0.3
     script = f"{'trap : TERM; ' if stubborn else ''}echo up; sleep 60 & setsid sleep 60 & while :; do sleep 60; done"
-    result = await nacre.run(script, cwd=stage.work, settings=SETTINGS, timeout=stage.dice.uniform(0.05, 0.4))
+    limit = stage.dice.uniform(0.05, 0.4)
+    began = time.monotonic()
+    result = await nacre.run(script, cwd=stage.work, settings=SETTINGS, timeout=limit)
+    late = time.monotonic() - began - limit - GRACE
+    if late > LATE_SECONDS:
+        return Verdict("timeout", problem=f"it came back {late:.2f} s after its timeout and its grace")
     if result.ok:
         return Verdict("timeout", problem="success was claimed for a command that never ends")
     fine = isinstance(result.outcome, nacre.TimedOut)

@@ -97,7 +97,7 @@ class Host:
         self.done: Counter[str] = Counter()
         self.disturbed = 0
         self.latencies: list[float] = []
-        self.slowest = 0.0
+        self.slowest: dict[str, float] = {}
 
     async def worker(self) -> None:
         acts, weights = zip(*ACTS, strict=True)
@@ -120,7 +120,7 @@ class Host:
         if verdict.kind == "run" and calm:
             self.latencies.append(took)
         if verdict.kind not in ("terminal", "job"):
-            self.slowest = max(self.slowest, took)
+            self.slowest[verdict.kind] = round(max(self.slowest.get(verdict.kind, 0.0), took), 3)
             if took > LONGEST_SECONDS:
                 verdict.problem = f"it took {took:.2f} s, later than P1 allows"
         if verdict.problem is None and verdict.deviation is not None:
@@ -157,7 +157,7 @@ class Host:
             done=self.done,
             disturbed=self.disturbed,
             latencies=[round(one * 1000, 2) for one in self.latencies],
-            slowest=round(self.slowest, 3),
+            slowest=self.slowest,
             grown=grown,
             rss=rss_bytes(),
             leaked=leaked,

@@ -56,7 +56,7 @@ class Storm:
         self.disturbed = self.killed = 0
         self.so_far = self.lost_calls = 0
         """The calls of the present host, and of those that were killed and could not tell what they were."""
-        self.slowest = 0.0
+        self.slowest: dict[str, float] = {}
         self.grown: list[int] = []
 
     def run(self) -> int:
@@ -152,7 +152,8 @@ class Storm:
         self.blows.update(facts["blows"])
         self.latencies += facts["latencies"]
         self.disturbed += facts["disturbed"]
-        self.slowest = max(self.slowest, facts["slowest"])
+        for kind, seconds in facts["slowest"].items():
+            self.slowest[kind] = max(self.slowest.get(kind, 0.0), seconds)
         self.grown.append(facts["grown"])
         if facts["grown"] > MOST_GROWTH_BYTES:
             self.problems.append(f"host {number}: its memory grew by {facts['grown'] >> 20} MB")
@@ -220,7 +221,7 @@ class Storm:
             f"blows: {dict(self.blows.most_common())}; hosts killed: {self.killed}; calls disturbed: {self.disturbed}"
         )
         print(f"jobs: {dict(self.jobs)}")
-        print(f"short calls: {', '.join(spread) if times else 'none'}; slowest call {self.slowest:.2f} s")
+        print(f"short calls: {', '.join(spread) if times else 'none'}; slowest of each kind in s: {self.slowest}")
         print(f"growth of memory: {[size >> 10 for size in self.grown]} KB by host")
         print(f"{len(self.problems)} problems")
         for problem in self.problems:

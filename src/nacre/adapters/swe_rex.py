@@ -56,7 +56,7 @@ from nacre.command import SHELL, Streams
 from nacre.errors import RefusedError
 from nacre.output.decode import decode
 from nacre.request import ShellRequest
-from nacre.result import ShellResult, TimedOut
+from nacre.result import ShellResult, Stopped, TimedOut
 from nacre.settings import MIB
 
 # As much as an artifact holds.
@@ -154,6 +154,10 @@ class NacreRuntime(AbstractRuntime):
                 f"timeout after {action.timeout} seconds while running command {action.command!r}; "
                 f"its output until then:\n{_text(result)}"
             )
+        if isinstance(result.outcome, Stopped) and result.clock != "stop":
+            raise CommandTimeoutError(
+                f"{result.outcome.by} while running command {action.command!r}; its output until then:\n{_text(result)}"
+            )
         if result.exit_code is None and action.check == "raise":
             raise NoExitCodeError(f"how {action.command!r} ended is not known: {result.outcome}")
         return BashObservation(output=_text(result), exit_code=None if action.check == "ignore" else result.exit_code)
@@ -208,6 +212,8 @@ class NacreRuntime(AbstractRuntime):
             self._log_notices(result)
             if isinstance(result.outcome, TimedOut):
                 raise CommandTimeoutError(f"Timeout ({command.timeout}s) exceeded while running command")
+            if isinstance(result.outcome, Stopped) and result.clock != "stop":
+                raise CommandTimeoutError(f"{result.outcome.by} while running command")
             stderr = "" if result.stderr is None else result.stderr.text
             response = CommandResponse(stdout=result.text, stderr=stderr, exit_code=result.exit_code)
         if command.check and response.exit_code != 0:
