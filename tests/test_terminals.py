@@ -109,3 +109,34 @@ async def test_a_terminal_that_is_switched_off_is_refused() -> None:
     with pytest.raises(NoTerminalError, match="NACRE_NO_PTY"):
         async with nacre.open_terminal("true", settings=settings):
             pass
+
+
+async def test_what_may_begin_a_hidden_value_is_seen_and_the_value_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = "sk-value-of-the-service"
+    monkeypatch.setenv("SERVICE_TOKEN", secret)
+    async with nacre.open_terminal("stty -icanon -echo; echo ready; cat") as terminal:
+        await terminal.until("ready")
+        seen = ["ready"]
+        for key in "sk-":
+            terminal.write(key)
+            # The program repeats it, and that does not wait for the next key.
+            await terminal.until(lambda screen, before=seen[-1]: len(screen) > len(before))
+            seen.append(terminal.screen())
+        for key in secret[3:]:
+            terminal.write(key)
+        terminal.write("\x04")
+        terminal.press("ctrl+c")
+        result = await terminal.wait()
+        assert "value-of-the" not in terminal.screen() + result.text
+
+
+async def test_a_value_that_comes_byte_by_byte_is_hidden_but_for_its_first_three(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    secret = "sk-value-of-the-service"
+    monkeypatch.setenv("SERVICE_TOKEN", secret)
+    script = f'for ((i = 0; i < {len(secret)}; i++)); do printf %s "${{s:i:1}}"; sleep 0.06; done; echo'
+    # Not by its name: the environment of the command does not have it.
+    async with nacre.open_terminal(f"s={secret}; {script}") as terminal:
+        result = await terminal.wait()
+    assert result.text == "sk-[redacted:SERVICE_TOKEN]\n"

@@ -76,6 +76,20 @@ def test_seven_sleepers_are_gone_after_a_timeout_of_the_command_line(
     pytest.fail("the tree was never complete")
 
 
+def test_seven_sleepers_are_gone_after_a_timeout_of_the_command_line_on_a_terminal(
+    sleeper: str, request: pytest.FixtureRequest
+) -> None:
+    uid, env = home_of("plain user", request)
+    script = tree(STUBBORN, sleeper)
+    for timeout in TIMEOUTS:
+        ended = nacre("run", "--pty", "--timeout", timeout, "--", script, user=uid, env=env, cwd="/").finish()
+        code, out, errors = ended
+        assert (code, with_argument(sleeper)) == (124, []), errors
+        if "six are up" in out:
+            return
+    pytest.fail("the tree was never complete")
+
+
 @pytest.mark.parametrize("user", ["root", "plain user"])
 def test_seven_sleepers_are_gone_after_a_timeout_inside_another_program(
     user: str, sleeper: str, request: pytest.FixtureRequest

@@ -106,8 +106,8 @@ def test_a_flood_is_shown_and_a_key_is_answered(tmux: Tmux) -> None:
     shell = int(pane.fact("pane_pid"))
     (runs,) = [pid for pid in children.descendants(shell) if "nacre" in children.command_line(pid)]
     sizes = []
-    for _ in range(20):
-        time.sleep(0.25)
+    for _ in range(12):
+        time.sleep(0.2)
         sizes.append(_resident(runs))
     pane.send("C-c")
     left(pane, 130)

@@ -149,6 +149,8 @@ async def test_an_agents_call_in_the_foreground_is_answered_while_it_waits(tmux:
         await asyncio.to_thread(pane.wait_for, "Sure?")
         pane.type("yes")
         pane.send("Enter")
+        # A poll that comes before the answer has been read tells that it still waits.
+        await asyncio.to_thread(pane.wait_for, "it is yes")
         answer = await Tool("job").call({"poll": [job_id], "wait": 20})
         assert "it is yes" in answer.text
     await asyncio.to_thread(pane.wait_for, "0 running")
@@ -186,14 +188,14 @@ def test_a_new_size_reaches_the_program(tmux: Tmux, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_flood_is_drawn_and_a_key_is_answered(tmux: Tmux) -> None:
-    job_id = start_job("trap 'echo; echo INTERRUPTED; sleep 2' INT; yes")
+    job_id = start_job("trap 'echo; echo INTERRUPTED; sleep 0.5' INT; yes")
     pane = watch(tmux, job_id)
     take_over(pane)
     pane.wait_for("y\ny\ny")
     viewer = _viewer(pane)
     sizes = []
-    for _ in range(20):
-        time.sleep(0.25)
+    for _ in range(12):
+        time.sleep(0.2)
         sizes.append(_resident(viewer))
     pane.send("C-c")
     pane.wait_for("INTERRUPTED")

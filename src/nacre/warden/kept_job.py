@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from nacre.warden.record import Record
 
     class Redactor(Protocol):
+        held: bytes
+
         @classmethod
         def from_forms(cls, forms: Sequence[tuple[str, bytes]], /) -> Self: ...
         def feed(self, chunk: bytes, /) -> bytes: ...
@@ -36,6 +38,8 @@ FALLOC_FL_KEEP_SIZE = 1
 FALLOC_FL_PUNCH_HOLE = 2
 # Holes are punched in steps, so that a flood costs one extra call for many megabytes.
 PUNCH_STEP = 4 * 1024 * 1024
+# So little of a possible value is shown when nothing follows: what a person types at a terminal is seen at once.
+SHOWN_EARLY_BYTES = 3
 
 
 def punch_hole(fd: int, offset: int, length: int) -> bool:
@@ -71,6 +75,8 @@ class JobOutput:
         self.fd = fd
         self._hidden = hidden
         self._redactor: Redactor | None = None
+        self._early = b""
+        """What was shown although it may be the beginning of a value."""
         self._size = os.lseek(fd, 0, os.SEEK_END)
         self._head = head_bytes
         self._tail = cap_bytes - head_bytes
@@ -84,7 +90,21 @@ class JobOutput:
     def feed(self, data: bytes) -> None:
         """Append what the command wrote, without the values that were taken out of its environment."""
         redactor = self._own_redactor()
-        self.write(memoryview(data if redactor is None else redactor.feed(data)))
+        self.write(memoryview(data if redactor is None else self._without_early(redactor.feed(data))))
+
+    def show_early(self) -> None:
+        """Show the few bytes that are held back, which are no value yet; should they become one, its rest is hidden."""
+        held = b"" if self._redactor is None else self._redactor.held
+        if len(self._early) < len(held) <= SHOWN_EARLY_BYTES:
+            early, self._early = self._early, held
+            self.write(memoryview(held)[len(early) :])
+
+    def _without_early(self, data: bytes) -> bytes:
+        """What follows the bytes that were shown early."""
+        if self._early and data:
+            early, self._early = self._early, b""
+            return data[len(early) :] if data.startswith(early) else data
+        return data
 
     def hide_in(self, text: str) -> str:
         """A text for the job's record without these values."""
@@ -100,7 +120,7 @@ class JobOutput:
     def flush(self) -> None:
         """Append what was held back because it might have become such a value."""
         if self._redactor is not None:
-            self.write(memoryview(self._redactor.flush()))
+            self.write(memoryview(self._without_early(self._redactor.flush())))
 
     def write(self, data: memoryview) -> None:
         """Append; the first failure is remembered and ends the writing, never the command."""

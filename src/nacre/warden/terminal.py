@@ -48,6 +48,8 @@ MOST_UNSHOWN_BYTES = 256 * 1024
 MOST_TYPED_BYTES = 64 * 1024
 # After this much silence an unfinished line is a prompt, and a blocked read without one is a wait for input.
 PROMPT_SECONDS = 0.3
+# After this much silence a person should see what was written, also if it may be the beginning of a hidden value.
+EARLY_SECONDS = 0.03
 SILENT_READ_SECONDS = 1.0
 # How often the terminal is looked at, and how often when nothing has happened for a while.
 LOOK_SECONDS = 0.1
@@ -151,7 +153,7 @@ class JobTerminal:
         """Output as the job's file has it, without hidden values."""
         now = time.monotonic()
         self._last_output = self._last_event = now
-        self.look_at = now + PROMPT_SECONDS
+        self.look_at = now + EARLY_SECONDS
         newest = bytes(data[-4096:])
         self._line.feed(newest)
         if ALTERNATE in newest:
@@ -255,6 +257,11 @@ class JobTerminal:
     def look(self) -> None:
         """Find out whether it waits for input, and tell a change."""
         now = time.monotonic()
+        if (early := self._last_output + PROMPT_SECONDS) > now:
+            self._job.output.show_early()
+            # Which is output, and has set the next look.
+            self.look_at = early
+            return
         self.look_at = now + (LOOK_SECONDS if now - self._last_event < BUSY_SECONDS else SELDOM_SECONDS)
         try:
             found = look(self._master)

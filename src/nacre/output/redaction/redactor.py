@@ -25,7 +25,7 @@ class Redactor:
         b'token: [redacted:GH_TOKEN].'
     """
 
-    __slots__ = ("_held", "_table", "counts")
+    __slots__ = ("_table", "counts", "held")
 
     def __init__(self, secrets: Mapping[str, str | tuple[str, ...]]) -> None:
         # Only the process that builds the forms needs to know how.
@@ -35,7 +35,8 @@ class Redactor:
 
     def _set_up(self, table: FormTable) -> None:
         self._table = table
-        self._held = b""
+        self.held = b""
+        """What is held back because it may be the beginning of a value."""
         self.counts: dict[str, int] = {}
         """How many occurrences were replaced so far, by the name of their variable."""
 
@@ -72,18 +73,18 @@ class Redactor:
         """Take the next bytes of the stream and return those that are safe to show."""
         if not self._table.forms:
             return bytes(chunk)
-        text = self._held + chunk if self._held else bytes(chunk)
-        shown, self._held = redact(self._table, text, self.counts)
+        text = self.held + chunk if self.held else bytes(chunk)
+        shown, self.held = redact(self._table, text, self.counts)
         return shown
 
     def flush(self) -> bytes:
         """Return the rest when the stream has ended."""
-        held, self._held = self._held, b""
+        held, self.held = self.held, b""
         return redact(self._table, held, self.counts, final=True)[0] if held else b""
 
     def give_up(self) -> bytes:
         """Return what is held back, not redacted, for another redactor to go on with."""
-        held, self._held = self._held, b""
+        held, self.held = self.held, b""
         return held
 
     def redact_text(self, text: str) -> str:
