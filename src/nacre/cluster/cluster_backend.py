@@ -1,0 +1,191 @@
+"""The nodes of a Ray cluster as one place: each command runs on the node that the placement chooses."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Literal, NamedTuple, Self
+
+from nacre.backend import Listener, Process
+from nacre.cluster import ray_wire
+from nacre.cluster.ray_wire import RayDialer
+from nacre.command import Command, NewJob
+from nacre.errors import BackendUnavailableError, InvalidRequestError
+from nacre.remote.remote_backend import RemoteBackend, connect
+
+Placement = Literal["spread", "pack"]
+# How long a node that does not answer may come back before its commands are reported as lost.
+PATIENCE_SECONDS = 6.0
+
+
+class Node(NamedTuple):
+    """A node as the cluster lists it."""
+
+    id: str
+    host: str
+    alive: bool
+    resources: dict[str, float]
+
+
+async def join_cluster(
+    address: str | None = None, *, placement: Placement = "spread", resource: str | None = None, most_on_one: int = 32
+) -> ClusterBackend:
+    """Join a Ray cluster, or start a local one; close the backend afterwards.
+
+    Args:
+        address: of the cluster: `auto`, `HOST:PORT`, or `ray://…`; None starts one on this machine.
+        placement: `spread` puts a command on the node with the fewest, `pack` fills one node after another.
+        resource: only nodes that have this resource.
+        most_on_one: how many commands `pack` puts on one node.
+
+    Raises:
+        BackendUnavailableError: there is no such cluster, or it has no such node.
+    """
+    await asyncio.to_thread(ray_wire.join, address)
+    backend = ClusterBackend(ray_wire.address(), placement=placement, resource=resource, most_on_one=most_on_one)
+    await backend.refresh()
+    return backend
+
+
+class ClusterBackend:
+    """Commands on the nodes of a cluster; made by `join_cluster`."""
+
+    notice: str | None = None
+    keeps = True
+    terminals = True
+    """Whether a command may have a terminal."""
+
+    def __init__(self, address: str, *, placement: Placement, resource: str | None, most_on_one: int) -> None:
+        if placement not in ("spread", "pack"):
+            raise InvalidRequestError(f"placement {placement!r} is neither spread nor pack", field="placement")
+        self.address = address
+        self._placement = placement
+        self._resource = resource
+        self._most_on_one = most_on_one
+        self._places: dict[str, RemoteBackend] = {}
+        self._dialers: dict[str, RayDialer] = {}
+        self.running: dict[str, int] = {}
+        """How many commands of this program run on each node."""
+        self._pinned: dict[str, str] = {}
+        self._refreshing = asyncio.Lock()
+        self.environ: Any = None
+        """The variables of a login on the nodes, by the first of them."""
+        self.cwd: str = "/"
+        """Where commands begin unless they say otherwise, by the first node."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def nodes(self) -> list[Node]:
+        """Every node of the cluster, dead ones too."""
+        found = await asyncio.to_thread(ray_wire.nodes)
+        return [
+            Node(one["NodeID"], one.get("NodeManagerHostname", ""), bool(one["Alive"]), dict(one.get("Resources", {})))
+            for one in found
+        ]
+
+    async def refresh(self) -> None:
+        """Reach the nodes that have joined since, and forget those that are gone.
+
+        Raises:
+            BackendUnavailableError: no node can be reached.
+        """
+        async with self._refreshing:
+            usable = {
+                node.id
+                for node in await self.nodes()
+                if node.alive and (self._resource is None or self._resource in node.resources)
+            }
+            for gone in self._places.keys() - usable:
+                del self._places[gone]
+            new = sorted(usable - self._places.keys())
+            reached = await asyncio.gather(*(self._reach(node) for node in new), return_exceptions=True)
+            problems = [one for one in reached if isinstance(one, BaseException)]
+            if not self._places:
+                wanted = f" with the resource {self._resource!r}" if self._resource else ""
+                reason = str(problems[0]) if problems else f"it has no living node{wanted}"
+                raise BackendUnavailableError(f"the cluster {self.address} cannot be used: {reason}")
+            first = self._places[min(self._places)]
+            self.environ, self.cwd = first.environ, first.cwd
+
+    async def _reach(self, node: str) -> None:
+        dialer = RayDialer(node, self.address)
+        self._places[node] = await connect(dialer, lease=PATIENCE_SECONDS)
+        self._dialers[node] = dialer
+        self.running.setdefault(node, 0)
+
+    def on(self, node: str) -> RemoteBackend:
+        """The one node of that id, or of its beginning."""
+        found = [place for known, place in self._places.items() if known.startswith(node)]
+        if len(found) != 1:
+            raise InvalidRequestError(f"{len(found)} nodes have an id that begins with {node!r}", field="node")
+        return found[0]
+
+    def pinned(self, session: str) -> RemoteBackend:
+        """The node of a session: chosen at the first call, the same in every later one.
+
+        Raises:
+            BackendUnavailableError: that node is gone; the session's files are gone with it.
+        """
+        node = self._pinned.get(session)
+        if node is None:
+            node = self._pinned[session] = self._choose()
+        if node not in self._places:
+            raise BackendUnavailableError(f"node {node[:8]} of the session {session!r} is gone")
+        return self._places[node]
+
+    def start(self, command: Command, listener: Listener, *, job: NewJob | None = None) -> Process:
+        node = self._choose()
+        self.running[node] += 1
+        counted = _Counted(listener, lambda: self._ended(node))
+        try:
+            return self._places[node].start(command, counted, job=job)
+        except BaseException:
+            self._ended(node)
+            raise
+
+    def _ended(self, node: str) -> None:
+        self.running[node] -= 1
+
+    def _choose(self) -> str:
+        """The node for the next command."""
+        if not self._places:
+            raise BackendUnavailableError(f"every node of the cluster {self.address} is gone")
+        order = sorted(self._places, key=lambda node: (self.running[node], node))
+        if self._placement == "spread":
+            return order[0]
+        fitting = [node for node in order if self.running[node] < self._most_on_one]
+        return max(fitting, key=lambda node: (self.running[node], node)) if fitting else order[0]
+
+    async def aclose(self) -> None:
+        """End what runs in the foreground, the links and this program's agents."""
+        places, self._places = self._places, {}
+        await asyncio.gather(*(place.aclose() for place in places.values()))
+        for dialer in self._dialers.values():
+            dialer.end()
+        await asyncio.to_thread(ray_wire.leave)
+
+
+class _Counted:
+    """Passes everything on, and tells once when the command is over."""
+
+    def __init__(self, listener: Listener, ended: Any) -> None:
+        self._listener = listener
+        self._ended = ended
+        self.output = listener.output
+        self.closed = listener.closed
+        self.started = listener.started
+
+    def exited(self, ending: Any) -> None:
+        self._once()
+        self._listener.exited(ending)
+
+    def failed(self, error: Any) -> None:
+        self._once()
+        self._listener.failed(error)
+
+    def _once(self) -> None:
+        ended, self._ended = self._ended, lambda: None
+        ended()
