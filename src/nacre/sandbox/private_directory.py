@@ -17,8 +17,9 @@ import tempfile
 import time
 
 from nacre import forks
+from nacre.warden.placeholders import Placeholders
 
-_PREFIX = "tmp-"
+_PREFIX, _NAMES = "tmp-", "names-"
 # A directory of another program may not be locked in the first moment.
 _NEW_SECONDS = 60.0
 
@@ -37,7 +38,7 @@ def base_directory() -> str:
 def register_of(writable: tuple[str, ...]) -> str:
     """The list of the placeholders in these directories."""
     name = hashlib.sha256("\0".join(writable).encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    return os.path.join(base_directory(), f"names-{name}")
+    return os.path.join(base_directory(), f"{_NAMES}{name}")
 
 
 def refusals_of(private: str) -> str:
@@ -79,12 +80,14 @@ class PrivateDirectory:
 def _remove_unused(base: str) -> None:
     with os.scandir(base) as entries:
         for entry in entries:
-            if (
-                entry.name.startswith(_PREFIX)
-                and time.time() - entry.stat(follow_symlinks=False).st_ctime > _NEW_SECONDS
-            ):
-                with contextlib.suppress(OSError):
+            if time.time() - entry.stat(follow_symlinks=False).st_ctime <= _NEW_SECONDS:
+                continue
+            with contextlib.suppress(OSError):
+                if entry.name.startswith(_PREFIX) and entry.is_dir(follow_symlinks=False):
                     _remove_if_unused(entry.path)
+                elif entry.name.startswith(_NAMES):
+                    # The last that lets it go removes what it lists.
+                    Placeholders(entry.path, []).release()
 
 
 def _remove_if_unused(path: str) -> None:
