@@ -12,8 +12,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, Self, TypeVar
 
-from nacre import config
-from nacre.backend import directory_at
+from nacre import config, place
 from nacre.call_budget import Budget
 from nacre.engine.engine import Engine, from_environment
 from nacre.engine.execute import execute
@@ -130,7 +129,7 @@ async def run_with(
     """
     if timeout is not None or env is not None or not isinstance(command, str):
         check_call(command, timeout=timeout, env=env)
-    there = None if backend is None else directory_at(backend)
+    there = None if backend is None and place.chosen is None else place.directory_at(backend)
     directory = config.absolute(cwd, base=there) if cwd is not None else there or config.working_directory()
     environ = environment()
     engine = from_environment(settings=settings, approver=approver, backend=backend, environ=environ)

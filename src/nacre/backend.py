@@ -6,7 +6,6 @@ Pipes, terminals, sessions, remote hosts are all just sources of these events; n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -135,16 +134,6 @@ class Backend(Protocol):
         A command that ends at once may have ended before this returns; the listener was told everything by then.
         With `job` the command is kept from its first byte on: the far side reads its output into the job's file.
         """
-
-
-def environ_of(backend: Backend | None) -> Mapping[str, str] | None:
-    """The variables of a login where commands run; None if they are those of this process."""
-    return getattr(backend, "environ", None)
-
-
-def directory_at(backend: Backend | None) -> str | None:
-    """Where commands begin there unless they say otherwise; None if that is this machine."""
-    return getattr(backend, "cwd", None)
 
 
 class PipesOnly:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Self
 
-from nacre import config
+from nacre import config, place
 from nacre.api import PROFILE, head_and_tail
 from nacre.command import TerminalSize
 from nacre.engine.call_origin import CallOrigin
@@ -77,7 +77,8 @@ async def run_attended(
         watched=watched,
     )
     _check_terminals(engine)
-    directory = config.absolute(cwd) if cwd is not None else config.working_directory()
+    there = place.directory_at(None)
+    directory = config.absolute(cwd, base=there) if cwd is not None else there or config.working_directory()
     if engine.confining is not None:
         request = replace(request, ground=Ground(directory, "on a terminal"))
     result = await run_on_terminal(engine, request, TERMINAL_PROFILE, CallOrigin(directory), attendant)

@@ -16,9 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from nacre import config, handover
+from nacre import config, handover, place
 from nacre.artifacts.artifact_urls import standard_router
-from nacre.backend import directory_at
 from nacre.contracts import contract_named, name_of
 from nacre.contracts.contract import Companion, Contract, Reply, SeriesContract
 from nacre.contracts.tool_schema import context_of
@@ -108,7 +107,7 @@ class Tool:
         self._contract = contract_named(contract) if isinstance(contract, str) else contract
         self.contract = contract if isinstance(contract, str) else name_of(contract)
         """The name of its contract."""
-        there = directory_at(backend)
+        there = place.directory_at(backend)
         self._cwd = there if cwd is None else config.absolute(cwd, base=there)
         self._settings = settings
         self._approver = approver

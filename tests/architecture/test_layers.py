@@ -16,6 +16,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "nacre"
 LAYERS = [
     {"cli"},
     {"mcp", "rpc", "acp", "adapters", "tui", "web"},
+    {"cluster"},
     {"tool", "tool_events", "tool_replies", "tool_routes", "tool_shell", "api", "series", "terminals"},
     {"json_lines", "http_server"},
     {"contracts"},
@@ -38,6 +39,7 @@ LAYERS = [
         "request",
         "command",
         "backend",
+        "place",
         "result",
         "settings",
         "setting_values",
@@ -61,6 +63,7 @@ APART = {"mcp", "rpc", "acp", "adapters", "tui", "web"}
 HOMES = {
     "acp": "acp",
     "asyncssh": "remote",
+    "ray": "remote",
     "pyghostty": "screen",
     "pyte": "screen",
     "rich": "tui",

@@ -28,6 +28,7 @@ VERBS = {
     "savings": "show what the minimiser saved, and how often that was regretted",
     "filters": "list, test and explain the filters of the minimiser",
     "rpc": "serve the tools to a program, as JSON lines on stdin and stdout",
+    "cluster": "run commands on a Ray cluster: status, run, map",
     "doctor": "say what this machine can promise",
     "mcp": "serve the tools to an MCP client",
     "install": "add nacre to an editor or agent that speaks MCP",
@@ -35,8 +36,9 @@ VERBS = {
     "completions": "print completions for bash, zsh or fish, or the man page",
 }
 
-# Option → the variable of its setting, its values, and its line in --help; before any verb, and on `run`.
-SANDBOX_OPTIONS = {
+# Option → its variable, its values, and its line in --help; before any verb, and on `run`.
+PLACE_OPTIONS = {
+    "--on": ("NACRE_ON", "PLACE", "run commands on another machine: ssh://HOST, docker:NAME, ray://ADDRESS, …"),
     "--sandbox": ("NACRE_SANDBOX", "off|auto|required", "confine commands (setting sandbox.mode)"),
     "--access": ("NACRE_SANDBOX_ACCESS", "read-only|workspace-write|full", "what a confined command may write"),
     "--network": ("NACRE_SANDBOX_NETWORK", "on|off|HOST[:PORT],…", "what a confined command may reach"),
@@ -45,7 +47,7 @@ SANDBOX_OPTIONS = {
 _SUMMARY = """\
 nacre: the shell for AI agents. It always comes back, loses nothing, leaves nothing behind.
 
-usage: nacre [--sandbox …] [--access …] [--network …] VERB …        nacre VERB --help explains a verb
+usage: nacre [--on …] [--sandbox …] [--access …] [--network …] VERB …        nacre VERB --help explains a verb
 
 {verbs}
 
@@ -76,9 +78,9 @@ def _take_options(arguments: list[str]) -> bool:
     """Take the options before the verb as settings of this process; False for one without a value."""
     while arguments:
         option, equals, value = arguments[0].partition("=")
-        if option not in SANDBOX_OPTIONS:
+        if option not in PLACE_OPTIONS:
             return True
-        variable, values, _ = SANDBOX_OPTIONS[option]
+        variable, values, _ = PLACE_OPTIONS[option]
         if not equals:
             if len(arguments) < 2:
                 from nacre.cli.frame import complain

@@ -33,6 +33,10 @@ def dispatch(verb: str, arguments: list[str]) -> int:
             _start_warden()
             feed.surface = verb if verb in ("mcp", "rpc") else "cli"
         become_unreadable()
+        if "NACRE_ON" in os.environ and verb in STARTS_COMMANDS and verb != "run":
+            from nacre.cli.chosen_place import choose_place
+
+            choose_place()
         module = importlib.import_module(f"nacre.cli.verb_{verb}")
         namespace = module.plain(arguments) if verb == "run" else None
         if namespace is None:

@@ -60,6 +60,6 @@ def parsed(verb: str, arguments: list[str]) -> argparse.Namespace:
     parser = parser_of(verb)
     # Options may stand between positional arguments, except in verbs with subcommands. `run` has one argument only, and
     # intermixed parsing would format its help first.
-    if verb in ("artifacts", "config", "filters", "jobs", "run"):
+    if verb in ("artifacts", "cluster", "config", "filters", "jobs", "run"):
         return parser.parse_args(arguments)
     return parser.parse_intermixed_args(arguments)

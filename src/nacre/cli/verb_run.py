@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from nacre.api import PROFILE, run_with
-from nacre.cli import SANDBOX_OPTIONS
+from nacre.cli import PLACE_OPTIONS
 from nacre.cli.frame import DENIED, OUR_FAILURE, complain
 from nacre.cli.interruption import Interruption
 from nacre.engine.call_log import OUTCOME_WORDS
@@ -41,6 +41,7 @@ examples:
   nacre run --timeout 600 --cwd src --env CC=clang -- 'make | tail -n 5'
   nacre run --json -- 'false | tail'
   git diff | nacre run --stdin -- wc -l
+  nacre run --on ssh://build-host -- make -C /srv/app test
   nacre run --pty --timeout 3600 -- vim notes.txt
 
 --pty gives the command a terminal: every key goes to it, also Ctrl-C; Ctrl-] three times within a second ends it.
@@ -58,7 +59,7 @@ def add_place(parser: argparse.ArgumentParser) -> None:
 
 def add_sandbox(parser: argparse.ArgumentParser) -> None:
     """Add the options that say what a command is confined to."""
-    for option, (_, values, text) in SANDBOX_OPTIONS.items():
+    for option, (_, values, text) in PLACE_OPTIONS.items():
         parser.add_argument(option, metavar=values, help=text)
 
 
@@ -90,6 +91,7 @@ def plain(arguments: list[str]) -> SimpleNamespace | None:
         pty=False,
         stdin=False,
         timeout=None,
+        on=None,
         sandbox=None,
         access=None,
         network=None,
@@ -97,9 +99,13 @@ def plain(arguments: list[str]) -> SimpleNamespace | None:
 
 
 def main(namespace: argparse.Namespace | SimpleNamespace) -> int:
-    for option, (variable, _, _) in SANDBOX_OPTIONS.items():
+    for option, (variable, _, _) in PLACE_OPTIONS.items():
         if (value := getattr(namespace, option.lstrip("-"))) is not None:
             os.environ[variable] = value
+    if "NACRE_ON" in os.environ:
+        from nacre.cli.chosen_place import choose_place
+
+        choose_place()
     if namespace.json:
         return _json(namespace)
     result = _result(namespace)

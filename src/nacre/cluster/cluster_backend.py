@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, Self
 
-from nacre.backend import Listener, Process
-from nacre.cluster import ray_wire
-from nacre.cluster.ray_wire import RayDialer
+from nacre.backend import Ending, Listener, Process
 from nacre.command import Command, NewJob
-from nacre.errors import BackendUnavailableError, InvalidRequestError
+from nacre.errors import BackendUnavailableError, InvalidRequestError, NacreError
+from nacre.remote import ray_wire
+from nacre.remote.ray_wire import RayDialer
 from nacre.remote.remote_backend import RemoteBackend, connect
 
 Placement = Literal["spread", "pack"]
 # How long a node that does not answer may come back before its commands are reported as lost.
-PATIENCE_SECONDS = 6.0
+PATIENCE_SECONDS = 3.0
 
 
 class Node(NamedTuple):
@@ -26,13 +27,25 @@ class Node(NamedTuple):
     resources: dict[str, float]
 
 
+def address_in(name: str) -> str | None:
+    """The address in `ray://ADDRESS`, as Ray takes it: `auto`, `HOST:PORT` of its head; None for `ray://local`.
+
+    Raises:
+        InvalidRequestError: there is none.
+    """
+    address = name.removeprefix("ray://").rstrip("/")
+    if not address:
+        raise InvalidRequestError("ray:// has no address; it is ray://auto, ray://HOST:PORT or ray://local", field="on")
+    return None if address == "local" else address
+
+
 async def join_cluster(
     address: str | None = None, *, placement: Placement = "spread", resource: str | None = None, most_on_one: int = 32
 ) -> ClusterBackend:
     """Join a Ray cluster, or start a local one; close the backend afterwards.
 
     Args:
-        address: of the cluster: `auto`, `HOST:PORT`, or `ray://…`; None starts one on this machine.
+        address: of the cluster: `auto`, or `HOST:PORT` of its head; None starts one on this machine.
         placement: `spread` puts a command on the node with the fewest, `pack` fills one node after another.
         resource: only nodes that have this resource.
         most_on_one: how many commands `pack` puts on one node.
@@ -85,6 +98,33 @@ class ClusterBackend:
             Node(one["NodeID"], one.get("NodeManagerHostname", ""), bool(one["Alive"]), dict(one.get("Resources", {})))
             for one in found
         ]
+
+    async def health(self) -> list[dict[str, Any]]:
+        """What each node says: whether it is alive, its load, and how many commands of this program run there."""
+        found = await self.nodes()
+
+        async def look(node: Node) -> dict[str, Any]:
+            facts: Mapping[str, Any] = {}
+            if node.alive and node.id in self._dialers:
+                try:
+                    facts = await self._dialers[node.id].facts()
+                except BackendUnavailableError as error:
+                    facts = {"error": str(error)}
+            return {
+                "id": node.id,
+                "host": node.host,
+                "alive": node.alive,
+                "running": self.running.get(node.id, 0),
+                "resources": node.resources,
+                **facts,
+            }
+
+        return list(await asyncio.gather(*map(look, found)))
+
+    async def quiesce(self) -> list[dict[str, Any]]:
+        """Stop what finished commands have left running on the nodes, and return it: pid and argv of each."""
+        left = await asyncio.gather(*(place.quiesce() for place in self._places.values()))
+        return [one for found in left for one in found]
 
     async def refresh(self) -> None:
         """Reach the nodes that have joined since, and forget those that are gone.
@@ -139,15 +179,16 @@ class ClusterBackend:
     def start(self, command: Command, listener: Listener, *, job: NewJob | None = None) -> Process:
         node = self._choose()
         self.running[node] += 1
-        counted = _Counted(listener, lambda: self._ended(node))
-        try:
-            return self._places[node].start(command, counted, job=job)
-        except BaseException:
-            self._ended(node)
-            raise
+        counted = _Counted(listener, lambda usable: self._ended(node, usable=usable))
+        process = self._places[node].start(command, counted, job=job)
+        process.when_released = counted.released
+        return process
 
-    def _ended(self, node: str) -> None:
+    def _ended(self, node: str, *, usable: bool = True) -> None:
         self.running[node] -= 1
+        if not usable:
+            # Until `refresh` finds it alive.
+            self._places.pop(node, None)
 
     def _choose(self) -> str:
         """The node for the next command."""
@@ -171,21 +212,24 @@ class ClusterBackend:
 class _Counted:
     """Passes everything on, and tells once when the command is over."""
 
-    def __init__(self, listener: Listener, ended: Any) -> None:
+    def __init__(self, listener: Listener, ended: Callable[[bool], None]) -> None:
         self._listener = listener
         self._ended = ended
         self.output = listener.output
         self.closed = listener.closed
         self.started = listener.started
 
-    def exited(self, ending: Any) -> None:
-        self._once()
+    def exited(self, ending: Ending) -> None:
+        self._once(usable=ending.lost is None)
         self._listener.exited(ending)
 
-    def failed(self, error: Any) -> None:
-        self._once()
+    def failed(self, error: NacreError) -> None:
+        self._once(usable=not isinstance(error, BackendUnavailableError))
         self._listener.failed(error)
 
-    def _once(self) -> None:
-        ended, self._ended = self._ended, lambda: None
-        ended()
+    def released(self) -> None:
+        self._once(usable=True)
+
+    def _once(self, *, usable: bool) -> None:
+        ended, self._ended = self._ended, lambda _: None
+        ended(usable)

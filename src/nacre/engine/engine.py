@@ -11,9 +11,9 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 
-from nacre import config
+from nacre import config, place
 from nacre.artifacts.store import ArtifactStore
-from nacre.backend import Backend, environ_of
+from nacre.backend import Backend
 from nacre.backends.contained import ContainedBackend
 from nacre.engine.call_log import CallLog
 from nacre.engine.planner import Planner, ProcessEnvironment, environment
@@ -220,10 +220,12 @@ def from_environment(
     """
     if environ is None:
         environ = environment()
+    if backend is None:
+        backend = place.chosen
     files = config.file_stamps(environ.values, config.working_directory()) if settings is None else None
     # A backend may not be hashable; the engine holds it, so that its id stays its own.
-    place = None if backend is None else id(backend)
-    key = (environ.generation, settings, None if approver is None else _key_of(approver), place, files)
+    owner = None if backend is None else id(backend)
+    key = (environ.generation, settings, None if approver is None else _key_of(approver), owner, files)
     known = _engines.get(key)
     if known is None:
         if backend is not None and not hasattr(backend, "start"):
@@ -242,7 +244,7 @@ def from_environment(
         # Two threads that come at once use the engine of the first: another would keep a log open
         # that is never closed.
         known = _engines.setdefault(
-            key, Engine(settings, state_dir, environ=environ_of(backend), approver=approver, backend=backend)
+            key, Engine(settings, state_dir, environ=place.environ_of(backend), approver=approver, backend=backend)
         )
     return known
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from nacre import config
+from nacre import config, place
 from nacre.contracts import schema_named
 from nacre.contracts.tool_schema import context_of
 from nacre.errors import InvalidRequestError, shown
@@ -53,7 +53,7 @@ class Toolbox:
         self.contract = contract
         self._others = tools
         self._backend = backend
-        self._cwd = config.working_directory()
+        self._cwd = place.directory_at(None) or config.working_directory()
         self._settings = config.load(os.environ, cwd=self._cwd).settings
         self._most_wait = self._settings.jobs.mcp_window_seconds or None
         self._described: dict[bool, dict[str, dict[str, Any]]] = {}

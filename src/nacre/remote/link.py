@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from nacre.errors import BackendUnavailableError, NacreError
+from nacre.errors import BackendError, BackendUnavailableError, NacreError
 from nacre.remote import boot
 from nacre.remote.link_thread import links
 from nacre.remote.wire import Dialer, Wire
@@ -77,6 +77,7 @@ class Link:
         self._keeping: asyncio.Task[None] | None = None
         self._cut_at: float | None = None
         self._closed = False
+        self._quiesced: asyncio.Future[Mapping[str, Any]] | None = None
         self._env: Mapping[str, str] | None = None
         """The environment that the far side has of this link."""
         links.at_end(self.close)
@@ -131,6 +132,18 @@ class Link:
         assert self._ready is not None
         return await asyncio.shield(self._ready)
 
+    async def quiesce(self) -> list[dict[str, Any]]:
+        """Have the far side stop what finished commands have left; raises BackendError while commands run."""
+        await self.ready()
+        answer = self._quiesced = asyncio.get_running_loop().create_future()
+        self.send(remote_protocol.QUIESCE)
+        async with asyncio.timeout(CONNECT_SECONDS):
+            event = await answer
+        if event["busy"]:
+            raise BackendError(f"commands run on {self.dialer.name}; wait for them before what they leave is stopped")
+        found: list[dict[str, Any]] = event["found"]
+        return found
+
     async def cut(self) -> None:
         """Drop the connection without a message, as a network does."""
         if self._wire is not None:
@@ -167,7 +180,7 @@ class Link:
         attempt = 0
         while not self._closed:
             try:
-                async with asyncio.timeout(CONNECT_SECONDS):
+                async with asyncio.timeout(self._connect_seconds()):
                     wire = await self._connect()
             except (BackendUnavailableError, TimeoutError) as error:
                 if self._may_retry():
@@ -186,13 +199,19 @@ class Link:
             if not self._calls:
                 return
 
+    def _connect_seconds(self) -> float:
+        """How long a connection may take: after a cut, no longer than the calls are kept."""
+        if self._cut_at is None or not self._calls:
+            return CONNECT_SECONDS
+        return max(0.1, min(CONNECT_SECONDS, self._cut_at + self._patience - time.monotonic()))
+
     def _may_retry(self) -> bool:
         """Whether a connection that was cut is worth another try: the far side keeps calls for the time of a lease."""
         return self._cut_at is not None and bool(self._calls) and time.monotonic() < self._cut_at + self._patience
 
     def _give_up(self, error: Exception) -> None:
         what = error if isinstance(error, BackendUnavailableError) else None
-        error = what or BackendUnavailableError(f"{self.dialer.name} did not answer within {CONNECT_SECONDS:g} s")
+        error = what or BackendUnavailableError(f"{self.dialer.name} did not answer in time")
         calls, self._calls, self._unsent = self._calls, {}, []
         for receiver in calls.values():
             if self._cut_at is None:
@@ -294,6 +313,8 @@ class Link:
                 event: Mapping[str, Any] | bytes = body
             else:
                 event = remote_protocol.event_in(body)
+                if event["event"] == "quiesced" and self._quiesced is not None and not self._quiesced.done():
+                    self._quiesced.set_result(event)
                 if "call" not in event:
                     continue
                 number, seq = event["call"], event.get("seq", 0)

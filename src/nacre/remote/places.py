@@ -58,6 +58,10 @@ def dialer_named(text: str) -> Dialer:
 
 def dialer_of(description: Mapping[str, Any]) -> Dialer:
     """The dialer that another process has described."""
+    if description["kind"] == "ray":
+        from nacre.remote.ray_wire import RayDialer
+
+        return RayDialer.of(description)
     if description["kind"] == "ssh":
         from nacre.remote.ssh_wire import SshDialer
 

@@ -74,7 +74,7 @@ class RemoteBackend:
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
-    def start(self, command: Command, listener: Listener, *, job: NewJob | None = None) -> Process:
+    def start(self, command: Command, listener: Listener, *, job: NewJob | None = None) -> RemoteProcess:
         process = RemoteProcess(self._link, command, listener, self._follow)
         request = request_of(command)
         if job is not None and command.timeout is not None:
@@ -84,6 +84,20 @@ class RemoteBackend:
         size = None if command.terminal is None else list(command.terminal)
         links.post(self._link.open, process, request, command.env, size)
         return process
+
+    async def health(self) -> Mapping[str, Any]:
+        """What the machine says about itself now; raises BackendUnavailableError if it does not answer."""
+        return await asyncio.wrap_future(links.submit(self._link.ready()))
+
+    async def quiesce(self) -> list[dict[str, Any]]:
+        """Stop what finished commands have left running there, and return it: pid and argv of each.
+
+        For a grader: nothing of the graded commands runs on while the grading does.
+
+        Raises:
+            BackendError: commands run there.
+        """
+        return await asyncio.wrap_future(links.submit(self._link.quiesce()))
 
     async def aclose(self) -> None:
         """End what runs there in the foreground, and the link."""

@@ -48,6 +48,8 @@ class RemoteProcess:
         self._moved: asyncio.Future[None] | None = None
         self._handing: asyncio.Task[None] | None = None
         self._over = self._paused = self._released = False
+        self.when_released: Callable[[], None] | None = None
+        """Told when the engine gives the process up."""
         self._pid: int | None = None
         self._local: Process | None = None
         """The process on this machine that follows the command, once it is a job."""
@@ -221,6 +223,8 @@ class RemoteProcess:
         if self._released:
             return
         self._released = True
+        if self.when_released is not None:
+            self.when_released()
         if self._local is not None:
             self._local.release()
         if self._moved is None or not self._moved.done() or self._moved.exception() is not None:
@@ -249,6 +253,8 @@ class _LocalListener:
     def __init__(self, listener: Listener, moved: asyncio.Future[None]) -> None:
         self._listener = listener
         self._moved = moved
+        self.when_released: Callable[[], None] | None = None
+        """Told when the engine gives the process up."""
         self._pid: int | None = None
         self.output = listener.output
         self.closed = listener.closed

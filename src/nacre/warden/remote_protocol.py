@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from nacre.warden.messages import Message
+    from nacre.warden.messages import Living, Message
 
 VERSION = 1
 # Both sides say something at least this often; a link that is silent for longer is taken for dead.
@@ -120,6 +120,8 @@ def forget(call: int) -> Message:
     return {"op": "forget", "call": call}
 
 
+# Stop what finished commands have left, and tell it.
+QUIESCE: Message = {"op": "quiesce"}
 BEAT_REQUEST: Message = {"op": "beat"}
 QUIT: Message = {"op": "quit"}
 
@@ -144,6 +146,11 @@ def closed(call: int, seq: int, stream: int) -> Message:
 def moved(call: int) -> Message:
     """Another link has taken the call over."""
     return {"event": "moved", "call": call}
+
+
+def quiesced(found: list[Living], *, busy: bool) -> Message:
+    """What was left and is stopped; nothing was looked for while commands run."""
+    return {"event": "quiesced", "found": found, "busy": busy}
 
 
 def unknown(call: int) -> Message:

@@ -9,12 +9,14 @@ import time
 
 # Loaded before runners are forked, because they do not have the archive that its source comes from.
 from nacre.warden import budget_watch as _budget_watch  # noqa: F401
-from nacre.warden import protocol, zygote
+from nacre.warden import children, protocol, zygote
 from nacre.warden.channel import Channel, is_quiet, send_fds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from nacre.warden.messages import Living
 
 # Idle runners that are kept for the next command.
 IDLE_RUNNERS = 8
@@ -27,7 +29,7 @@ class Runners:
         self._control, pid = _start_zygote()
         # The intermediate ends as soon as it has forked the zygote.
         os.waitpid(pid, 0)
-        self._control.recv(protocol.READY.size)
+        self._far_side = protocol.READY.unpack(self._control.recv(protocol.READY.size))
         self._idle: list[tuple[Channel, float]] = []
 
     def start(self, request: dict[str, Any], env: dict[str, str], fds: list[int]) -> Channel:
@@ -47,6 +49,23 @@ class Runners:
         finally:
             far.close()
         return Channel(near)
+
+    def stop_leftovers(self) -> list[Living]:
+        """End every process that is no runner below the zygote: what finished commands have left; name them."""
+        for channel, _ in self._idle:
+            channel.sock.close()
+        self._idle = []
+        session = os.getsid(self._far_side[1])
+        found: list[Living] = []
+        for pid in children.descendants(self._far_side[0]):
+            try:
+                if os.getsid(pid) == session:
+                    continue
+                found.append({"pid": pid, "argv": children.command_line(pid)})
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        return found
 
     def give(self, channel: Channel) -> None:
         """Take a runner back of whose command nothing is left."""

@@ -181,6 +181,9 @@ class RemoteService:
         op = request["op"]
         if op == "open":
             self._open(link, request)
+        elif op == "quiesce":
+            busy = any(not call.over for call in self._calls.values())
+            link.send(remote_protocol.quiesced([] if busy else self._runners.stop_leftovers(), busy=busy))
         elif op == "quit":
             self._drop(link, forget=True)
         elif op != "beat":

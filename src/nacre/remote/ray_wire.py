@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,9 +17,9 @@ from ray import cloudpickle
 from ray.exceptions import RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from nacre.cluster import node_agent
-from nacre.cluster.node_agent import NodeAgent
 from nacre.errors import BackendUnavailableError
+from nacre.remote import node_agent
+from nacre.remote.node_agent import NodeAgent
 from nacre.remote.wire import Wire
 
 MOST_CALLS_AT_ONCE = 1000
@@ -34,9 +35,11 @@ def join(address: str | None) -> None:
         return
     options: dict[str, Any] = {"address": address} if address else {"include_dashboard": False}
     try:
-        ray.init(namespace=NAMESPACE, log_to_driver=False, logging_level="ERROR", **options)
+        ray.init(namespace=NAMESPACE, log_to_driver=False, logging_level=logging.ERROR, **options)
     except (ConnectionError, OSError, RuntimeError, ValueError, RayError) as error:
-        raise BackendUnavailableError(f"the cluster {address or 'on this machine'} cannot be joined: {error}") from error
+        raise BackendUnavailableError(
+            f"the cluster {address or 'on this machine'} cannot be joined: {error}"
+        ) from error
 
 
 def leave() -> None:
@@ -92,8 +95,12 @@ class RayDialer:
     async def facts(self) -> dict[str, Any]:
         """What the agent says about its node."""
         self._agent = self._agent or _agent_on(self.node)
-        async with asyncio.timeout(START_SECONDS):
-            found: dict[str, Any] = await self._agent.facts.remote()
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                found: dict[str, Any] = await self._agent.facts.remote()
+        except (RayError, TimeoutError) as error:
+            self._agent = None
+            raise BackendUnavailableError(f"{self.name} cannot be reached: {_reason(error)}") from error
         return found
 
     def end(self) -> None:

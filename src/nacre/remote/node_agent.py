@@ -45,7 +45,7 @@ class NodeAgent:
         self._early[number] = {}
 
     async def read(self, number: int) -> bytes:
-        """What the program has written since the last call; b"" at its end. The caller asks for more when it wants more."""
+        """What the program has written since the last call; b"" at its end."""
         program = self._programs.get(number)
         if program is None or program.stdout is None:
             return b""
@@ -84,7 +84,7 @@ class NodeAgent:
             program.stdin.close()
         try:
             await asyncio.wait_for(program.wait(), 2.0)
-        except (TimeoutError, asyncio.TimeoutError):
+        except TimeoutError:
             with contextlib.suppress(ProcessLookupError):
                 program.kill()
             await program.wait()
