@@ -36,7 +36,10 @@ test: setup      ## run the tests, on another interpreter too: make test PYTHON=
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 test-parts: setup   ## test with agent frameworks and clients from npm; REQUIRED=yes fails where one is missing
-	@$(if $(REQUIRED),NACRE_TEST_REQUIRED=yes )$(BIN)/python -m pytest -q -m parts
+	@$(BIN)/python -c 'import ray' 2>/dev/null \
+	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[ray]' \
+	  || echo "ray cannot be installed here; the cluster is not tested" >&2
+	@$(if $(REQUIRED),NACRE_TEST_REQUIRED=yes )$(BIN)/python -m pytest -q -m parts -o faulthandler_timeout=0
 	@$(BIN)/python tests/frameworks/run.py $(if $(REQUIRED),--required)
 
 test-long: setup ## the tests that take minutes, with the real times

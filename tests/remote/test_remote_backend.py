@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import nacre
 from nacre.backend import Backend
 from nacre.errors import BackendUnavailableError
 from nacre.remote.link_thread import links
+from nacre.remote.places import dialer_named
 from nacre.remote.remote_backend import RemoteBackend, connect
 from nacre.remote.ssh_wire import SshDialer
 from nacre.remote.wire import PrefixDialer
@@ -272,3 +275,79 @@ async def test_what_a_command_leaves_running_becomes_a_job(tmp_path: Path) -> No
             polled = await job.call({"poll": [job_id], "wait": 30})
         assert polled.details["jobs"][0]["exitCode"] == 9
         assert "late" in polled.details["jobs"][0]["resultText"]
+
+
+# What evaluators ask.
+
+
+async def test_quiesce_stops_and_names_what_a_finished_command_has_left(tmp_path: Path) -> None:
+    async with await connect(here()) as place:
+        await nacre.run("(setsid sleep 1000 & echo $! >pid); true", backend=place, cwd=tmp_path)
+        left = await place.quiesce()
+        assert [one["argv"] for one in left] == [["sleep", "1000"]]
+        while children.state(left[0]["pid"]) not in GONE:
+            await asyncio.sleep(0.01)
+        assert await place.quiesce() == []
+        assert (await place.health())["host"]
+
+
+async def test_quiesce_is_refused_while_a_command_runs(tmp_path: Path) -> None:
+    async with await connect(here()) as place:
+        running = asyncio.create_task(nacre.run("touch up; sleep 1000", backend=place, cwd=tmp_path))
+        while not (tmp_path / "up").exists():
+            await asyncio.sleep(0.01)
+        with pytest.raises(nacre.BackendError, match="commands run on here"):
+            await place.quiesce()
+        running.cancel()
+        await asyncio.wait([running])
+
+
+# How a place is named.
+
+
+def test_the_words_for_well_known_places() -> None:
+    words = {
+        "docker:web-1": ("docker", "exec", "-i", "web-1"),
+        "podman:web-1": ("podman", "exec", "-i", "web-1"),
+        "kubectl:pod-7": ("kubectl", "exec", "-i", "pod-7", "--"),
+        "kubectl:team/pod-7:app": ("kubectl", "exec", "-i", "--namespace", "team", "pod-7", "--container", "app", "--"),
+        "prefix:nsenter -t 1 -a": ("nsenter", "-t", "1", "-a"),
+    }
+    assert {name: dialer_named(name).prefix for name in words} == words  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", ["docker:", "there", "ssh://", "ssh://host:port", "ssh://host/path", "rsh:host"])
+def test_a_name_that_is_no_place_is_refused_with_the_forms(name: str) -> None:
+    with pytest.raises(nacre.ConfigError, match="--on"):
+        dialer_named(name)
+
+
+@pytest.mark.parametrize("program", ["docker", "podman", "kubectl"])
+async def test_well_known_programs_are_called_as_their_stand_ins_expect(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stand-in checks the words and then runs what is asked for."""
+    stand_in = tmp_path / program
+    stand_in.write_text(
+        '#!/bin/sh\n[ "$1 $2 $3" = "exec -i box" ] || exit 9\nshift 3\n[ "$1" = -- ] && shift\nexec "$@"\n',
+        encoding="utf-8",
+    )
+    stand_in.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    async with await connect(f"{program}:box") as place:
+        assert (await nacre.run("echo in the box", backend=place)).text == "in the box\n"
+
+
+@pytest.mark.slow
+def test_the_command_line_runs_there() -> None:
+    def nacre_says(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, "-m", "nacre", *words], capture_output=True, text=True, check=False)
+
+    there = "prefix:env THERE=yes"
+    done = nacre_says("run", "--on", there, "--", "echo $THERE; exit 7")
+    assert (done.stdout, done.returncode) == ("yes\n", 7)
+    done = nacre_says("--on", there, "call", "basic", '{"command": "echo $THERE"}')
+    assert done.stdout == '{"stdout": "yes\\n", "stderr": "", "exitCode": 0}\n'
+    done = nacre_says("--on", "nowhere:x", "run", "--", "true")
+    assert (done.returncode, done.stdout) == (125, "")
+    assert done.stderr.startswith("nacre: --on 'nowhere:x' names no place; it is one of docker:NAME, ")

@@ -16,7 +16,8 @@ from nacre.cli.parser import subcommand
 from nacre.errors import BackendUnavailableError
 
 if TYPE_CHECKING:
-    from nacre.cluster.cluster_backend import ClusterBackend, Placement
+    from nacre.cluster.cluster_backend import ClusterBackend
+    from nacre.cluster.placement import Placement
     from nacre.cluster.task_map import Tally
     from nacre.cluster.task_results import TaskResults
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from nacre.backend import Ending, Listener, Process
+from nacre.cluster.placement import NodeLoads, Placement
 from nacre.command import Command, NewJob
 from nacre.errors import BackendUnavailableError, InvalidRequestError, NacreError
 from nacre.remote import ray_wire
 from nacre.remote.ray_wire import RayDialer
 from nacre.remote.remote_backend import RemoteBackend, connect
 
-Placement = Literal["spread", "pack"]
 # How long a node that does not answer may come back before its commands are reported as lost.
 PATIENCE_SECONDS = 3.0
 
@@ -60,7 +60,10 @@ async def join_cluster(
 
 
 class ClusterBackend:
-    """Commands on the nodes of a cluster; made by `join_cluster`."""
+    """Commands on the nodes of a cluster; made by `join_cluster`.
+
+    A third of its methods are those of a backend that is closed; the others ask the nodes, whose links it holds.
+    """
 
     notice: str | None = None
     keeps = True
@@ -68,16 +71,11 @@ class ClusterBackend:
     """Whether a command may have a terminal."""
 
     def __init__(self, address: str, *, placement: Placement, resource: str | None, most_on_one: int) -> None:
-        if placement not in ("spread", "pack"):
-            raise InvalidRequestError(f"placement {placement!r} is neither spread nor pack", field="placement")
         self.address = address
-        self._placement = placement
         self._resource = resource
-        self._most_on_one = most_on_one
+        self._loads = NodeLoads(placement, most_on_one)
         self._places: dict[str, RemoteBackend] = {}
         self._dialers: dict[str, RayDialer] = {}
-        self.running: dict[str, int] = {}
-        """How many commands of this program run on each node."""
         self._pinned: dict[str, str] = {}
         self._refreshing = asyncio.Lock()
         self.environ: Any = None
@@ -90,6 +88,11 @@ class ClusterBackend:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+    @property
+    def running(self) -> Mapping[str, int]:
+        """How many commands of this program run on each node."""
+        return self._loads.running
 
     async def nodes(self) -> list[Node]:
         """Every node of the cluster, dead ones too."""
@@ -154,7 +157,7 @@ class ClusterBackend:
         dialer = RayDialer(node, self.address)
         self._places[node] = await connect(dialer, lease=PATIENCE_SECONDS)
         self._dialers[node] = dialer
-        self.running.setdefault(node, 0)
+        self._loads.running.setdefault(node, 0)
 
     def on(self, node: str) -> RemoteBackend:
         """The one node of that id, or of its beginning."""
@@ -171,34 +174,24 @@ class ClusterBackend:
         """
         node = self._pinned.get(session)
         if node is None:
-            node = self._pinned[session] = self._choose()
+            node = self._pinned[session] = self._loads.choose(self._places)
         if node not in self._places:
             raise BackendUnavailableError(f"node {node[:8]} of the session {session!r} is gone")
         return self._places[node]
 
     def start(self, command: Command, listener: Listener, *, job: NewJob | None = None) -> Process:
-        node = self._choose()
-        self.running[node] += 1
+        node = self._loads.choose(self._places)
+        self._loads.running[node] += 1
         counted = _Counted(listener, lambda usable: self._ended(node, usable=usable))
         process = self._places[node].start(command, counted, job=job)
         process.when_released = counted.released
         return process
 
     def _ended(self, node: str, *, usable: bool = True) -> None:
-        self.running[node] -= 1
+        self._loads.running[node] -= 1
         if not usable:
             # Until `refresh` finds it alive.
             self._places.pop(node, None)
-
-    def _choose(self) -> str:
-        """The node for the next command."""
-        if not self._places:
-            raise BackendUnavailableError(f"every node of the cluster {self.address} is gone")
-        order = sorted(self._places, key=lambda node: (self.running[node], node))
-        if self._placement == "spread":
-            return order[0]
-        fitting = [node for node in order if self.running[node] < self._most_on_one]
-        return max(fitting, key=lambda node: (self.running[node], node)) if fitting else order[0]
 
     async def aclose(self) -> None:
         """End what runs in the foreground, the links and this program's agents."""

@@ -57,14 +57,15 @@ class SqliteResults:
     """A database that survives the end of this process at any moment."""
 
     def __init__(self, path: Path) -> None:
+        self._database = sqlite3.connect(path, isolation_level=None)
         try:
-            self._database = sqlite3.connect(path, isolation_level=None)
             self._database.execute("pragma journal_mode = wal")
             self._database.execute("pragma synchronous = normal")
             self._database.execute(
                 "create table if not exists tasks (id text primary key, state text not null, facts text not null)"
             )
         except sqlite3.Error as error:
+            self._database.close()
             raise InvalidRequestError(f"--results {str(path)!r} cannot be used: {error}", field="results") from error
 
     def known(self) -> Iterator[TaskResult]:
@@ -103,9 +104,11 @@ class JsonLinesResults:
         for line in self._path.read_text(encoding="utf-8", errors="replace").splitlines():
             try:
                 entry = json.loads(line)
-                found[entry["id"]] = TaskResult(entry.pop("id"), entry.pop("state"), entry)
-            except (ValueError, KeyError, TypeError, AttributeError):
+            except ValueError:
                 continue  # cut off when the process ended
+            if isinstance(entry, dict) and "id" in entry and "state" in entry:
+                task, state = entry.pop("id"), entry.pop("state")
+                found[task] = TaskResult(task, state, entry)
         yield from found.values()
 
     def started(self, task: str, facts: Mapping[str, Any]) -> None:

@@ -213,8 +213,9 @@ class Link:
         what = error if isinstance(error, BackendUnavailableError) else None
         error = what or BackendUnavailableError(f"{self.dialer.name} did not answer in time")
         calls, self._calls, self._unsent = self._calls, {}, []
+        was_cut, self._cut_at = self._cut_at is not None, None
         for receiver in calls.values():
-            if self._cut_at is None:
+            if not was_cut:
                 receiver.refused(error)
             else:
                 receiver.lost(f"the link to {self.dialer.name} was cut: {error}")

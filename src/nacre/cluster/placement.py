@@ -1,0 +1,35 @@
+"""Which node gets the next command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from nacre.errors import BackendUnavailableError, InvalidRequestError
+
+Placement = Literal["spread", "pack"]
+
+
+class NodeLoads:
+    """How many commands of this program run on each node, and the choice that follows."""
+
+    def __init__(self, placement: Placement, most_on_one: int) -> None:
+        if placement not in ("spread", "pack"):
+            raise InvalidRequestError(f"placement {placement!r} is neither spread nor pack", field="placement")
+        self.running: dict[str, int] = {}
+        self._placement = placement
+        self._most_on_one = most_on_one
+
+    def choose(self, usable: Iterable[str]) -> str:
+        """The node for the next command: the one with the fewest, or the fullest that has room.
+
+        Raises:
+            BackendUnavailableError: no node is usable.
+        """
+        order = sorted(usable, key=lambda node: (self.running[node], node))
+        if not order:
+            raise BackendUnavailableError("every node of the cluster is gone")
+        if self._placement == "spread":
+            return order[0]
+        fitting = [node for node in order if self.running[node] < self._most_on_one]
+        return max(fitting, key=lambda node: (self.running[node], node)) if fitting else order[0]
