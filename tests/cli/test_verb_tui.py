@@ -3,82 +3,67 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-PATIENCE_SECONDS = 30.0
-NACRE = f"{sys.executable} -m nacre"
-
-
-class Tmux:
-    """A real terminal with a shell in it."""
-
-    def __init__(self, place: Path) -> None:
-        self._socket = str(place / "tmux")
-        self.place = place
-        shell = "exec env PS1='% ' bash --norc --noprofile"
-        self.run("-f", "/dev/null", "new-session", "-d", "-x", "90", "-y", "26", "-c", str(place), shell)
-
-    def run(self, *arguments: str) -> str:
-        done = subprocess.run(["tmux", "-S", self._socket, *arguments], capture_output=True, text=True, check=True)
-        return done.stdout
-
-    def types(self, *keys: str) -> None:
-        self.run("send-keys", *keys)
-
-    def screen(self) -> str:
-        return self.run("capture-pane", "-p")
-
-    def shows(self, text: str) -> str:
-        end = time.monotonic() + PATIENCE_SECONDS
-        while text not in self.screen():
-            assert time.monotonic() < end, f"{text!r} is not on the screen:\n{self.screen()}"
-            time.sleep(0.02)
-        return self.screen()
-
-    def state(self) -> str:
-        return self.run("display", "-p", "#{alternate_on} #{mouse_any_flag} #{cursor_flag}").strip()
+from terminals.tmux import NACRE, Pane, Tmux
 
 
 @pytest.fixture
 def tmux(tmp_path: Path) -> Iterator[Tmux]:
-    if shutil.which("tmux") is None:
-        pytest.skip("needs tmux")
-    terminal = Tmux(tmp_path)
-    yield terminal
-    terminal.run("kill-server")
+    with Tmux(tmp_path) as server:
+        yield server
 
 
-SESSION = f"""
-stty -a > before
-sh -c 'echo $$ > pid; exec {NACRE} tui'
-echo $? > code
-stty -a > after
-echo all is over
+# A console that fails while it is on the screen.
+FAILING = """
+import sys
+from nacre.cli import main
+from nacre.tui.application import NacreApp
+
+def fail(self):
+    raise RuntimeError("a fault of the console")
+
+NacreApp.action_help = fail
+sys.exit(main(["tui"]))
 """
 
 
-@pytest.mark.parametrize(("way", "code"), [("ctrl+q", 0), ("SIGTERM", 143), ("SIGHUP", 129)])
-def test_the_terminal_is_left_clean_however_it_ends(tmux: Tmux, way: str, code: int) -> None:
-    (tmux.place / "session").write_text(SESSION)
-    tmux.types("sh session", "Enter")
-    tmux.shows("F1 help")
-    assert tmux.state().startswith("1 1")
-    if way == "ctrl+q":
-        tmux.types("C-q")
+def session(tmux: Tmux, place: Path, program: str) -> Pane:
+    """A shell that runs the console and notes the modes of the terminal before and after."""
+    (place / "failing.py").write_text(FAILING, encoding="utf-8")
+    script = f"stty -a > before; sh -c 'echo $$ > pid; exec {program}'; echo $? > code; stty -a > after; echo all over"
+    (place / "session").write_text(f"{script}\nexec cat\n", encoding="utf-8")
+    pane = tmux.start("sh session", columns=90, rows=26, cwd=place)
+    pane.wait_for("F1 help")
+    return pane
+
+
+@pytest.mark.parametrize(
+    ("way", "code"), [("C-q", 0), ("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130), ("fault", 1)]
+)
+def test_the_terminal_is_left_clean_however_it_ends(tmux: Tmux, tmp_path: Path, way: str, code: int) -> None:
+    program = f"{sys.executable} failing.py" if way == "fault" else f"{NACRE} tui"
+    pane = session(tmux, tmp_path, program)
+    assert (pane.fact("alternate_on"), pane.fact("mouse_any_flag")) == ("1", "1")
+    # Ctrl+C stops a command of the person's, not the console.
+    pane.send("C-c")
+    pane.wait_for("Ctrl+Q ends the console")
+    if way.startswith("SIG"):
+        os.kill(int((tmp_path / "pid").read_text(encoding="utf-8")), getattr(signal, way))
     else:
-        os.kill(int((tmux.place / "pid").read_text()), getattr(signal, way))
-    tmux.shows("all is over")
-    assert tmux.state() == "0 0 1"
-    assert (tmux.place / "before").read_text() == (tmux.place / "after").read_text()
-    assert int((tmux.place / "code").read_text()) == code
+        pane.send("F1" if way == "fault" else way)
+    screen = pane.wait_for("all over")
+    modes = [pane.fact(name) for name in ("alternate_on", "mouse_any_flag", "cursor_flag")]
+    assert modes == ["0", "0", "1"]
+    assert (tmp_path / "before").read_text(encoding="utf-8") == (tmp_path / "after").read_text(encoding="utf-8")
+    assert int((tmp_path / "code").read_text(encoding="utf-8")) == code
+    assert ("a fault of the console" in screen) == (way == "fault")
 
 
 def test_without_a_terminal_it_names_the_plain_console() -> None:

@@ -1,4 +1,4 @@
-"""The picture in the documents is what the console shows."""
+"""The pictures in the documents are what the console shows, in the same colours."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ def script() -> Any:
     return module
 
 
-async def test_the_picture_is_what_the_console_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["tui", "tui-light", "tui-jobs", "tui-console", "tui-help"])
+async def test_a_picture_is_what_the_console_shows(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = script()
     project = tmp_path / "project"
     project.mkdir()
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(project)
-    drawn, kept = await module.draw(), module.PICTURE.read_text(encoding="utf-8")
-    assert module.words(drawn) == module.words(kept), "run `python docs/tui_picture.py`, and look at it"
+    drawn, kept = await module.DRAW[name](), module.PICTURES[name].read_text(encoding="utf-8")
+    assert module.painted(drawn) == module.painted(kept), "run `python docs/tui_picture.py`, and look at it"

@@ -23,7 +23,7 @@ In the console: F1 shows the keys; !cmd runs a command that the selected agent s
 """
 
 # What a shell reports for these signals is 128 and their number.
-_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class MissingPartError(NacreError):
