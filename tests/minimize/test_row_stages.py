@@ -26,9 +26,10 @@ def test_repeats_are_counted_and_rare_rows_stay() -> None:
 def test_a_failed_answer_does_not_count_as_a_repeat_of_a_good_one() -> None:
     lines = [f"GET /cart/{number} 200 3ms" for number in range(50)]
     lines[20] = "GET /cart/20 503 3ms"
+    lines[30] = "GET /cart/30 404 3ms"
     rows = _marked("\n".join(lines))
     fold_repeats(rows)
-    assert render(rows) == "GET /cart/0 200 3ms (×49)\nGET /cart/20 503 3ms"
+    assert render(rows) == "GET /cart/0 200 3ms (×48)\nGET /cart/20 503 3ms\nGET /cart/30 404 3ms"
 
 
 @pytest.mark.parametrize(

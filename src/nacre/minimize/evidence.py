@@ -25,6 +25,12 @@ _PLACE = re.compile(r'\.[A-Za-z]\w{0,9}(?::\d+|\(\d+[,)]|"?,\s*line \d+)')
 _FILE_PLACE = re.compile(r"(?:Makefile|Dockerfile):\d+")
 # Rows that are a place: frames of Java, JavaScript and Rust, and the arrows of compilers.
 _FRAME = re.compile(r"\n([ \t]*(?:-->|❯|at) [^\n]*)")
+# Answers of a server that refused: no error, and no repeat of an answer that it gave.
+_STATUS = re.compile(r"4\d\d(?![\w.])")
+_BEFORE_STATUS = re.compile(
+    r"""(?i:HTTP/[\d.]+"?\ |status(?:_?code)?["']?[=:\ ]+"?|"\ )$|(?:GET|POST|PUT|DELETE|PATCH|HEAD)\ /\S*\ $"""
+)
+_LONGEST_BEFORE = 200
 # Digits that no built-in detector tells apart become one, so that rows of one form are judged once.
 _ALIKE = bytes.maketrans(b"346789", b"777777")
 
@@ -136,7 +142,7 @@ def _verdicts(text: str, among: Sequence[Detector]) -> dict[str, bool]:
 
 
 def mark_places(rows: list[Row], text: str, starts: list[int]) -> None:
-    """Note for each row the place in a file that it names."""
+    """Note for each row the place in a file that it names, or the status of an answer: what is no repeat of others."""
     patterns = [_PLACE, *([_FILE_PLACE] if "file:" in text else [])]
     for match in chain.from_iterable(pattern.finditer(text) for pattern in patterns):
         number = bisect_right(starts, match.start()) - 1
@@ -145,6 +151,13 @@ def mark_places(rows: list[Row], text: str, starts: list[int]) -> None:
             at, raw = match.start() - starts[number], row.raw
             begin = max(raw.rfind(" ", 0, at), raw.rfind("(", 0, at), raw.rfind("\t", 0, at)) + 1
             row.place = raw[begin : match.end() - starts[number]].lstrip("\"'`[")
+    for match in _STATUS.finditer(text):
+        at = match.start()
+        if text[at - 1 : at] in (" ", '"', "=", ":"):
+            number = bisect_right(starts, at) - 1
+            before = text[max(starts[number], at - _LONGEST_BEFORE) : at]
+            if not rows[number].place and _BEFORE_STATUS.search(before):
+                rows[number].place = match[0]
     for match in _FRAME.finditer("\n" + text):
         rows[bisect_right(starts, match.start(1) - 1) - 1].place = match[1]
 

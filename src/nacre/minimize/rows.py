@@ -42,7 +42,7 @@ class Row:
     marker: str = ""
     """A counted note after it."""
     place: str = ""
-    """The place in a file that it names."""
+    """What sets it apart from rows of its form: the place in a file that it names, or the status of an answer."""
     form: str = ""
     """What it has in common with its repeats; empty until a stage asks for it."""
 
