@@ -280,9 +280,10 @@ async def main():
             return 0 if ok else 77
         pids += [child(work)]
     codes = reported(pids)
-    for number in range(3):
-        with open(f"{path}.{number}", "w") as file:
-            file.write("went\\n")
+    # For both, and open to the end: opening for writing waits for a reader, which may wait for this loop to read on.
+    gates = [os.open(f"{path}.{number}", os.O_RDWR) for number in range(3)]
+    for gate in gates:
+        os.write(gate, b"went\\n")
     done = await asyncio.gather(*tasks)
     print(json.dumps({
         "codes": codes,
@@ -375,9 +376,9 @@ async def main():
             codes = reported([await forked_and_awaited(tool, session)])
         else:
             codes = reported([child(lambda: in_the_child(tool, session))])
-        for number in range(2):
-            with open(f"{gate}.{number}", "w") as file:
-                file.write("went\\n")
+        gates = [os.open(f"{gate}.{number}", os.O_RDWR) for number in range(2)]
+        for one in gates:
+            os.write(one, b"went\\n")
         done = await asyncio.gather(*tasks)
         texts = [one.text.partition("\\n")[0] for one in done]
         texts.append((await tool.call({"command": "echo $x"})).text)
