@@ -21,8 +21,11 @@ class LeftModes:
     """Fed with what a program writes to a terminal."""
 
     def __init__(self) -> None:
-        self._changed: dict[str, bool] = {}
         self._rest = b""
+        self._forget()
+
+    def _forget(self) -> None:
+        self._changed: dict[str, bool] = {}
         self._keypad = self._modify = self._region = False
         self._kitty = 0
         """How many times the keyboard protocol was pushed."""
@@ -52,7 +55,7 @@ class LeftModes:
         elif region is not None:
             self._region = region != b""
         elif reset is not None:
-            self.__init__()  # type: ignore[misc]
+            self._forget()
 
     def undo(self) -> bytes:
         """Return what sets the terminal back; b"" for a program that left it as it was."""

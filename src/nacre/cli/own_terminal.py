@@ -75,7 +75,10 @@ class OwnTerminal:
         if on != self._keys:
             self._keys = on
             loop = asyncio.get_running_loop()
-            loop.add_reader(0, self._read) if on else loop.remove_reader(0)
+            if on:
+                loop.add_reader(0, self._read)
+            else:
+                loop.remove_reader(0)
 
     def _read(self) -> None:
         try:
