@@ -54,6 +54,7 @@ LAYERS = [
         "complaints",
         "handover",
         "network_hosts",
+        "sandbox_settings",
     },
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
