@@ -93,6 +93,14 @@ async def test_more_output_than_the_limit_is_an_error_with_the_newest(sandbox_en
     assert caught.value.truncated_output == "98\n99\n100\n"
 
 
+async def test_a_budget_that_is_used_up_is_a_limit_and_no_lost_sandbox(
+    sandbox_env: SandboxEnvironment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NACRE_BUDGET_PROCESSES", "20")
+    with pytest.raises(TimeoutError, match="budget used up: 20 processes at once"):
+        await sandbox_env.exec(["bash", "-c", "for i in $(seq 60); do sleep 30 & done; wait"])
+
+
 async def test_a_program_that_is_not_there_is_a_result(sandbox_env: SandboxEnvironment) -> None:
     result = await sandbox_env.exec(["no-such-program"])
     assert (result.success, result.returncode) == (False, 127)

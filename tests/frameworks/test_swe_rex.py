@@ -162,6 +162,14 @@ async def test_the_state_survives_a_timeout(runtime: NacreRuntime) -> None:
         await runtime.execute(Command(command=promises.TIMED["command"], shell=True, timeout=2))
 
 
+async def test_a_budget_that_is_used_up_is_told_as_a_limit(
+    runtime: NacreRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NACRE_BUDGET_OUTPUT_BYTES", "4096")
+    with pytest.raises(CommandTimeoutError, match=r"budget used up: 4\.0KB of output"):
+        await runtime.execute(Command(command="yes", shell=True, timeout=20))
+
+
 async def test_a_running_command_can_be_interrupted(runtime: NacreRuntime, tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     running = asyncio.create_task(run(runtime, f"echo begun; setsid -f sleep 600; : >{begun}; sleep 600"))

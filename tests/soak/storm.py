@@ -217,9 +217,8 @@ class Storm:
         times = sorted(self.latencies)
         spread = [f"p{part} {times[min(len(times) - 1, len(times) * part // 100)]:.1f} ms" for part in (50, 99)]
         print(f"{sum(self.done.values())} calls in {took:.0f} s: {dict(self.done.most_common())}")
-        print(
-            f"blows: {dict(self.blows.most_common())}; hosts killed: {self.killed}; calls disturbed: {self.disturbed}"
-        )
+        print(f"blows: {dict(self.blows.most_common())}; calls disturbed: {self.disturbed}")
+        print(f"hosts killed: {self.killed}, after {self.lost_calls} more calls")
         print(f"jobs: {dict(self.jobs)}")
         print(f"short calls: {', '.join(spread) if times else 'none'}; slowest of each kind in s: {self.slowest}")
         print(f"growth of memory: {[size >> 10 for size in self.grown]} KB by host")
