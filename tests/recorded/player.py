@@ -83,6 +83,7 @@ class Mask:
             text = pattern.sub(replacement, text)
         # Each new verb and option changes the help; tests/test_docs.py compares all of it with the reference page.
         text = re.sub(r"\A(usage: nacre \w+).*?(?=nacre \w+[ \w]*: error: |\Z)", r"\1 …\n", text, flags=re.DOTALL)
+        text = re.sub(r"usage: nacre (\[.*\] )?VERB …", "usage: nacre VERB …", text)
         text = re.sub(r"(\n  (run|call) +\w.*?)(?=\n\nexamples:)", "\n  VERBS", text, count=1, flags=re.DOTALL)
         # The flood of a request says nothing that its two ends do not.
         if len(text) <= 3000 or SHORTENED.fullmatch(text):
