@@ -1,7 +1,8 @@
 """A simulation of many commands on many nodes, with cut links and dead nodes, on a virtual clock.
 
 It plays the rules of `nacre.warden.remote_protocol` (numbered calls, leases, heartbeats, no second `open`) for
-messages, leases and losses; it runs no command and is not the engine. `python -m benchmarks.scale` prints what docs/scale.md has.
+messages, leases and losses; it runs no command and is not the engine. `python -m benchmarks.scale` prints what
+docs/scale.md has.
 """
 
 from __future__ import annotations
