@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -96,6 +96,8 @@ class Background:
     """How it ended, where it has done so before the call came back; its output is then the preview."""
     exit_code: int | None = None
     """Its exit code, likewise."""
+    sandbox: Mapping[str, Any] | None = None
+    """What it is confined to, where a sandbox was asked for."""
     label: str = ""
     elapsed: float = 0.0
     timeout: float | None = None

@@ -135,7 +135,9 @@ async def test_where_a_session_goes_does_not_widen_what_it_may_write(workspace: 
 
 async def test_a_job_runs_in_the_sandbox_and_has_its_status(workspace: Path) -> None:
     async with nacre.Tool("workspace", cwd=workspace, settings=SETTINGS) as tool:
-        await tool.call({"command": "echo out; touch /etc/nacre-j; exit 5", "async": True})
+        started = await tool.call({"command": "echo out; touch /etc/nacre-j; sleep 0.1; exit 5", "async": True})
+        assert started.details["sandbox"]["backend"] == "bubblewrap"
+        assert "sandbox: bubblewrap " in started.text
         job = nacre.Tool("job", cwd=workspace, settings=SETTINGS)
         reply = await job.call({"poll": ["bg_1"], "wait": 10})
         assert "exit code 5" in reply.text

@@ -105,7 +105,9 @@ class Modes:
                 f"<reminder>To stop: kill -9 -{result.pid}</reminder>",
                 *(f"[{notice}]" for notice in result.notices),
             ]
-            details = {"pid": result.pid, "outputFile": result.output_file, "jobId": result.job_id}
+            details: dict[str, Any] = {"pid": result.pid, "outputFile": result.output_file, "jobId": result.job_id}
+            if result.sandbox is not None:
+                details["sandbox"] = dict(result.sandbox)
             return Reply(text="\n".join(lines), is_error=False, details=details)
         return present_result(result)
 

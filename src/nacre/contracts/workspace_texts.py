@@ -199,6 +199,7 @@ def _ended_at_once(job: Background, lines: list[str]) -> Reply:
 
 def _job_details(job: Background, state: Literal["running", "completed", "failed"]) -> dict[str, Any]:
     waiting = {} if job.waiting_for is None else {"waitingFor": job.waiting_for.details()}
+    confined = {} if job.sandbox is None else {"sandbox": dict(job.sandbox)}
     return (
         _timeouts(job)
         | {
@@ -207,4 +208,5 @@ def _job_details(job: Background, state: Literal["running", "completed", "failed
             "outputFile": job.output_file,
         }
         | waiting
+        | confined
     )

@@ -225,7 +225,10 @@ def background_of(
     if engine.log.viewing is not None:
         engine.log.viewing.publisher.leave(call, jobId=job_id, jobPid=pid, offset=told)
     problem = engine.log.add(call, profile, planned, {"outcome": "background", "jobId": job_id, "pid": pid})
+    if engine.confining is not None:
+        notices = [*notices, *engine.confining.introduction(planned)]
     return Background(
+        sandbox=None if planned.command.sandbox is None else planned.command.sandbox.facts,
         job_id=job_id,
         pid=pid,
         output_file=str(directory / record.OUTPUT),

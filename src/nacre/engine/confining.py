@@ -68,17 +68,22 @@ class Confining:
         spec = planned.command.sandbox
         if spec is None:
             return result
-        notices = result.notices
-        session = STATELESS if planned.request.ground is None else planned.request.ground.session
-        if session not in self._told:
-            self._told.add(session)
-            notices = (*notices, self.confiner.line(spec))
+        notices = (*result.notices, *self.introduction(planned))
         if "refusals" in spec.message:
             notices = (*notices, *_refusals(spec.message["refusals"], since=result.started_at))
         reason = self.reason(result, spec)
         if reason is not None:
             notices = (*notices, reason)
         return replace(result, sandbox=spec.facts, notices=notices)
+
+    def introduction(self, planned: Plan) -> tuple[str, ...]:
+        """The line about its sandbox, if no result of the session has had it."""
+        spec = planned.command.sandbox
+        session = STATELESS if planned.request.ground is None else planned.request.ground.session
+        if spec is None or session in self._told:
+            return ()
+        self._told.add(session)
+        return (self.confiner.line(spec),)
 
     def reason(self, result: ShellResult, spec: SandboxSpec) -> str | None:
         """What the sandbox may have to do with a failure, if anything points to it."""
