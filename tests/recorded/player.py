@@ -52,6 +52,7 @@ VARYING_TEXT = [
     # A survivor that was looked at between its fork and its exec still has the arguments of its shell.
     (re.compile(r"still running: pid N \([^\n]*\)"), "still running: pid N (ARGV)"),
     (re.compile(r"\b3\.\d+\.\d+ on Linux \S+"), "3.N.N on Linux N"),
+    (re.compile(r"bubblewrap \d+\.\d+\.\d+"), "bubblewrap N"),
     (re.compile(r"/bin/bash \d+\.\d+\.\d+\(\d+\)-\w+"), "/bin/bash N"),
 ]
 SHORTENED = re.compile(r".{1500}… \d+ characters ….{1500}", re.DOTALL)
