@@ -247,3 +247,11 @@ async def test_calls_go_on_behind_the_help_page(tmp_path: Path) -> None:
         app.show_head()
         await pilot.press("escape")
         await shows(app, pilot, "✓ $ echo behind")
+
+
+async def test_a_key_in_the_transcript_that_begins_a_line_is_its_beginning() -> None:
+    async with console() as (app, pilot):
+        app.transcript.focus()
+        await pilot.press("exclamation_mark", "l", "s")
+        typed: Any = app.query_one("#typed")
+        assert typed.value == "!ls"

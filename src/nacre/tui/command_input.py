@@ -51,7 +51,12 @@ class CommandInput(Input):
 
     def __init__(self, history: LineHistory, *, cwd: Callable[[], str], id: str | None = None) -> None:
         super().__init__(
-            placeholder="!cmd · !!cmd · cd DIR · /text   F1 help", suggester=_FromHistory(history), id=id, compact=True
+            placeholder="!cmd · !!cmd · cd DIR · /text   F1 help",
+            suggester=_FromHistory(history),
+            id=id,
+            compact=True,
+            # What stands there is a beginning: the next key goes on with it.
+            select_on_focus=False,
         )
         self._history = history
         self._cwd = cwd
