@@ -162,7 +162,7 @@ async def test_the_guard_and_the_interceptor_come_first(work: Path) -> None:
         intercepted = await wire.tool(settings=settings, tools=["read"]).call({"command": "cat file"})
         missing = await wire.tool().call({"command": "true", "cwd": "missing"})
     assert denied.text.startswith("denied by nacre's guard (rule ")
-    assert intercepted.details == {"suggestedTool": "read"}
+    assert intercepted.details == {"suggestedTool": "read", "cause": "guard"}
     assert missing.text == f"Working directory does not exist: {work}/missing"
     assert (editor.created, denied.is_error, intercepted.is_error, missing.is_error) == (0, True, True, True)
 

@@ -59,12 +59,15 @@ class Runners:
         found: list[Living] = []
         for pid in children.descendants(self._far_side[0]):
             try:
-                if os.getsid(pid) == session:
+                if os.getsid(pid) == session or children.is_zombie(pid):
                     continue
                 found.append({"pid": pid, "argv": children.command_line(pid)})
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 continue
+        end = time.monotonic() + protocol.KILL_SECONDS
+        while any(_is_alive(one["pid"]) for one in found) and time.monotonic() < end:
+            os.sched_yield()
         return found
 
     def give(self, channel: Channel) -> None:
@@ -73,6 +76,10 @@ class Runners:
             self._idle.append((channel, time.monotonic()))
         else:
             channel.sock.close()
+
+
+def _is_alive(pid: int) -> bool:
+    return os.path.exists(f"/proc/{pid}") and not children.is_zombie(pid)
 
 
 def _start_zygote() -> tuple[socket.socket, int]:
