@@ -23,8 +23,6 @@ _QUIET: Mapping[str, str] = MappingProxyType(
         "RUSTUP_TERM_PROGRESS_WHEN": "never",
         "DOTNET_NOLOGO": "1",
         "HOMEBREW_NO_ENV_HINTS": "1",
-        "GH_NO_UPDATE_NOTIFIER": "1",
-        "GH_SPINNER_DISABLED": "1",
     }
 )
 
