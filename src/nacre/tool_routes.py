@@ -42,7 +42,7 @@ def suited(client: TerminalClient | None, request: ShellRequest) -> TerminalClie
 
 def placed_on_terminal(engine: Engine, request: ShellRequest, profile: Profile, *, ui: bool) -> ShellRequest:
     """Return a request that asks for a terminal with one, or without one and with the notice that says why."""
-    from nacre.planning.terminal import place_terminal
+    from nacre.planning.terminal_variables import place_terminal
 
     backend = engine.backend_for(profile)
     return place_terminal(

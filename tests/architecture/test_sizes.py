@@ -1,8 +1,9 @@
-"""Modules and classes stay small, or say why they do not."""
+"""Modules and classes stay small, or say why they do not; no two modules have one name."""
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -34,3 +35,8 @@ def test_a_class_has_few_methods_or_its_docstring_says_why_not(path: Path) -> No
                 f"{node.name} has {methods} methods: give its second noun a class, or say in its docstring what its "
                 "methods have in common"
             )
+
+
+def test_no_two_modules_have_one_name() -> None:
+    names = Counter(path.name for path in SOURCE.rglob("*.py") if not path.name.startswith("__"))
+    assert [name for name, count in names.items() if count > 1] == []

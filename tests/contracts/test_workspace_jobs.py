@@ -19,7 +19,7 @@ from nacre.command import Command, NewJob
 from nacre.engine.run import Run, Sink
 from nacre.jobs.job import Job
 from nacre.jobs.notices import is_claimed
-from nacre.planning.terminal import SWITCHED_OFF
+from nacre.planning.terminal_variables import SWITCHED_OFF
 from nacre.settings import ExecutionSettings, Settings, TerminalSettings
 from nacre.tool import Tool
 from nacre.tool_events import Notice

@@ -21,7 +21,7 @@ from nacre.contracts.workspace import Workspace
 from nacre.engine.planner import wait_policy
 from nacre.engine.wait import WaitPolicy
 from nacre.guard.interceptor import InterceptRule, compile_rules
-from nacre.planning.terminal import WITHOUT_UI
+from nacre.planning.terminal_variables import WITHOUT_UI
 from nacre.request import ShellRequest
 from nacre.result import Lost, Output, ShellResult
 from nacre.settings import ExecutionSettings, JobSettings, Settings

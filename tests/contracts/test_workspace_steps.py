@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from workbench import INTERCEPTING, Workbench, details, full, layout, plain, timeless
 
-from nacre.planning.terminal import WITHOUT_UI
+from nacre.planning.terminal_variables import WITHOUT_UI
 from nacre.settings import Settings
 
 

@@ -13,7 +13,7 @@ from workbench import PATIENCE_SECONDS, Workbench
 
 from nacre.contracts.contract import Reply
 from nacre.feed.follower import Follower
-from nacre.planning.terminal import SWITCHED_OFF, WITHOUT_UI
+from nacre.planning.terminal_variables import SWITCHED_OFF, WITHOUT_UI
 from nacre.settings import JobSettings, Settings, TerminalSettings
 
 SECRET = "correct-horse-battery-st"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nacre.sandbox.bubblewrap import words_of
-from nacre.sandbox.policy import policy_of
+from nacre.sandbox.sandbox_policy import policy_of
 from nacre.sandbox.surroundings import PROTECTED, Surroundings, look_around
 from nacre.settings import SandboxSettings
 

@@ -21,7 +21,7 @@ import pytest
 from feed.viewing import following, text_of, until_ends
 from nacre import Tool, Update
 from nacre.contracts.contract import Reply
-from nacre.planning.terminal import WITHOUT_UI
+from nacre.planning.terminal_variables import WITHOUT_UI
 from nacre.settings import Settings, TerminalSettings
 from nacre.tui.person import PersonSession
 

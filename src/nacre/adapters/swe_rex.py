@@ -49,8 +49,8 @@ from swerex.runtime.abstract import (
 
 from nacre import config
 from nacre.adapters.program import NO_LIMIT_SECONDS, program_profile, run_program
+from nacre.adapters.relayed_terminal import Shown
 from nacre.adapters.swe_rex_programs import DENIED, INTERRUPTED, NEWEST_CHARACTERS, Programs, plain, refused
-from nacre.adapters.terminal import Shown
 from nacre.api import Session
 from nacre.command import SHELL, Streams
 from nacre.errors import RefusedError

@@ -11,7 +11,7 @@ from swerex.exceptions import CommandTimeoutError, NoExitCodeError
 from swerex.runtime.abstract import BashAction, BashInterruptAction, BashObservation
 
 from nacre.adapters.program import NO_LIMIT_SECONDS
-from nacre.adapters.terminal import INTERRUPT, Met, TerminalProgram
+from nacre.adapters.relayed_terminal import INTERRUPT, Met, TerminalProgram
 from nacre.api import Session
 from nacre.errors import RefusedError
 from nacre.output.escapes import strip

@@ -20,8 +20,8 @@ from nacre.errors import ConfigError, NacreError
 from nacre.guard.approval import policy_of
 from nacre.guard.interceptor_file import interceptor_of
 from nacre.guard.review import review
-from nacre.sandbox.policy import NEEDS
 from nacre.sandbox.probing import is_outdated, probe
+from nacre.sandbox.sandbox_policy import NEEDS
 from nacre.settings import SandboxSettings, Settings
 from nacre.state_directory import files
 from nacre.warden.privacy import become_unreadable

@@ -13,7 +13,7 @@ from nacre.planning.plan import Plan
 from nacre.request import Ground
 from nacre.result import ShellResult
 from nacre.sandbox.confiner import Confiner
-from nacre.sandbox.explanation import explain
+from nacre.sandbox.denial_explanation import explain
 from nacre.settings import SandboxSettings
 from nacre.warden.protocol import PROXY_PORT
 

@@ -124,7 +124,7 @@ def plan(request: ShellRequest, profile: Profile, settings: Settings, *, cwd: st
 
 def _on_terminal(planned: Plan, environ: Mapping[str, str]) -> Plan:
     # Few commands have one.
-    from nacre.planning.terminal import terminal_environment
+    from nacre.planning.terminal_variables import terminal_environment
 
     request, command = planned.request, planned.command
     env = terminal_environment(command.env, environ, request.env, watched=request.watched)

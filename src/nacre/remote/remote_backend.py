@@ -29,7 +29,7 @@ LATER_SECONDS = 5.0
 # A SIGTERM waits until the follower can pass it on.
 _BOOTSTRAP = (
     "import signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM]); sys.path.insert(0, sys.argv[1]); "
-    "from nacre.remote.follower import main; main(sys.argv[2])"
+    "from nacre.remote.job_follower import main; main(sys.argv[2])"
 )
 
 

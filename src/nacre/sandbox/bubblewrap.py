@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nacre.sandbox.policy import SandboxPolicy
+from nacre.sandbox.sandbox_policy import SandboxPolicy
 from nacre.sandbox.surroundings import Surroundings
 
 # Without capabilities nothing of what follows can be undone from inside, by root either. Its own session keeps it from

@@ -9,9 +9,9 @@ from typing import Any
 from nacre.command import SandboxSpec
 from nacre.errors import StartError
 from nacre.sandbox.bubblewrap import words_of
-from nacre.sandbox.policy import NEEDS, SandboxPolicy, policy_of
 from nacre.sandbox.private_directory import PrivateDirectory, refusals_of, register_of
 from nacre.sandbox.probing import Found, probe
+from nacre.sandbox.sandbox_policy import NEEDS, SandboxPolicy, policy_of
 from nacre.sandbox.surroundings import Surroundings, look_around, writable_roots
 from nacre.sandbox.syscall_filter import AF_INET, AF_INET6, AF_NETLINK, filter_program
 from nacre.settings import SandboxSettings

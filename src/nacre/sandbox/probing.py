@@ -11,7 +11,7 @@ import sys
 from typing import Literal, NamedTuple
 
 from nacre.sandbox.bubblewrap import ALWAYS
-from nacre.sandbox.policy import NEEDS, Need
+from nacre.sandbox.sandbox_policy import NEEDS, Need
 from nacre.sandbox.syscall_filter import MACHINES, Machine
 
 BackendName = Literal["bubblewrap", "landlock", "none"]

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Collection, Mapping
 from typing import Literal, NamedTuple
 
-from nacre.sandbox.policy import SandboxPolicy
+from nacre.sandbox.sandbox_policy import SandboxPolicy
 
 Kind = Literal["file", "directory"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nacre.network_hosts import Host
-from nacre.sandbox.policy import policy_of
+from nacre.sandbox.sandbox_policy import policy_of
 from nacre.settings import SandboxSettings
 
 ALWAYS = {"hidden", "processes", "sight", "calls"}

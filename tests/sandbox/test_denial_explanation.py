@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nacre.sandbox.explanation import explain
+from nacre.sandbox.denial_explanation import explain
 
 FACTS = {"backend": "bubblewrap", "access": "workspace-write", "network": "off", "writable": ["/w"]}
 

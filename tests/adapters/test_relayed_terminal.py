@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import nacre
-from nacre.adapters.terminal import INTERRUPT, Met, Shown, TerminalProgram
+from nacre.adapters.relayed_terminal import INTERRUPT, Met, Shown, TerminalProgram
 
 PATIENCE_SECONDS = 20.0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nacre.planning.terminal import terminal_environment
+from nacre.planning.terminal_variables import terminal_environment
 
 
 def test_the_size_of_another_terminal_is_not_inherited() -> None:
