@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from nacre.cluster.cluster_backend import PATIENCE_SECONDS
+from nacre.cluster.placement import PATIENCE_SECONDS
 from nacre.warden.remote_protocol import BEAT_SECONDS, SILENT_SECONDS
 
 # Measured on the real parts (docs/scale.md): bytes of the frames of one short command, and memory of the driver.

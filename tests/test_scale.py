@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from benchmarks.scale import Simulation, World
 
-from nacre.cluster.cluster_backend import PATIENCE_SECONDS
+from nacre.cluster.placement import PATIENCE_SECONDS
 from nacre.warden.remote_protocol import SILENT_SECONDS
 
 

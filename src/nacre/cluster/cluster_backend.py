@@ -7,15 +7,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Self
 
 from nacre.backend import Ending, Listener, Process
-from nacre.cluster.placement import NodeLoads, Placement
+from nacre.cluster.placement import PATIENCE_SECONDS, NodeLoads, Placement
 from nacre.command import Command, NewJob
 from nacre.errors import BackendUnavailableError, InvalidRequestError, NacreError
 from nacre.remote import ray_wire
 from nacre.remote.ray_wire import RayDialer
 from nacre.remote.remote_backend import RemoteBackend, connect
-
-# How long a node that does not answer may come back before its commands are reported as lost.
-PATIENCE_SECONDS = 3.0
 
 
 class Node(NamedTuple):

@@ -7,6 +7,8 @@ from typing import Literal
 
 from nacre.errors import BackendUnavailableError, InvalidRequestError
 
+# How long a node that does not answer may come back before its commands are reported as lost.
+PATIENCE_SECONDS = 3.0
 Placement = Literal["spread", "pack"]
 
 
