@@ -16,6 +16,9 @@ import pytest
 from terminals.loopback_sshd import sshd
 from terminals.tmux import NACRE, Pane, Tmux
 
+# Real programs in real terminals: on one Python, beside the other parts.
+pytestmark = pytest.mark.parts
+
 pytestmark = pytest.mark.slow
 
 SECRET = "Zx9-hidden-Kq4-input-Wm7"

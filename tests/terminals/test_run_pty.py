@@ -16,6 +16,9 @@ from nacre.warden import children
 from terminals.programs import LEAVING, PROGRAMS, SSH_STEPS, Program, ssh_server
 from terminals.tmux import NACRE, PATIENCE_SECONDS, Pane, Tmux
 
+# Real programs in real terminals: on one Python, beside the other parts.
+pytestmark = pytest.mark.parts
+
 # Then the terminal shows the exit code, and whether lines are edited and echoed again.
 AFTER = "; echo LEFT $?; echo $(stty -a | grep -owE -e '-?(icanon|echo|isig|opost)').; cat"
 

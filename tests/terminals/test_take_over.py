@@ -22,6 +22,9 @@ from nacre.warden import children
 from terminals.programs import LEAVING, PROGRAMS, SSH_STEPS, Program, ssh_server
 from terminals.tmux import NACRE, Pane, Tmux
 
+# Real programs in real terminals: on one Python, beside the other parts.
+pytestmark = pytest.mark.parts
+
 pytest.importorskip("pyghostty", reason="needs an emulator")
 
 AFTER = "; echo LEFT $?; echo $(stty -a | grep -owE -e '-?(icanon|echo|isig|opost)').; cat"
