@@ -179,6 +179,18 @@ async def test_a_crippled_shell_says_nothing_of_ours_and_no_untruth(script: str,
             assert later.text == "2\n"
 
 
+async def test_the_status_of_a_shell_that_cannot_go_on_is_the_script_s(tmp_path: Path) -> None:
+    """Such a shell ends right after its report, with a status of its own; either may be heard first."""
+
+    async def code() -> int | None:
+        async with session(tmp_path) as shell:
+            await shell.run("x=1")
+            return (await shell.run("builtin() { :; }; (exit 3)", timeout=20)).exit_code
+
+    for _ in range(20):
+        assert await asyncio.gather(*(code() for _ in range(4))) == [3, 3, 3, 3]
+
+
 async def test_the_time_limit_of_read_does_not_end_an_idle_shell(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         await shell.run("TMOUT=1; readonly TMOUT; x=1")

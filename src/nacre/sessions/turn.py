@@ -3,11 +3,14 @@
 A short one ends before anything else is set up: the shell reports on its socket, and the output is in the pipe. A
 `ContainedProcess` attends one that lasts, as it does a command of its own. If the script leaves processes running, the
 shell moves to a new pipe and goes on; where it cannot, it exits, and the command becomes an ordinary one.
+
+The module is beyond 350 lines because its functions are the steps of one turn and share its state.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -262,7 +265,11 @@ class Turn(PipesOnly):
 
     def shell_exited(self, ending: Ending) -> None:
         """The runner has reaped the shell, or stopped the command."""
-        if not self.over:
+        if not self.over and ending.why is None and self._was_spent():
+            # It could not go on after its report, so it has ended by itself: the status is the report's.
+            self._finish("spent")
+            ending = self._ending(left=ending.left)
+        elif not self.over:
             fate = fate_of(ending, leaving=self._leaving)
             if fate == "exit":
                 notes = self._bash.notes()
@@ -275,6 +282,21 @@ class Turn(PipesOnly):
             script = self._ending()
             ending = replace(ending, code=script.code, stages=script.stages, refused=script.refused)
         self._listener.exited(ending)
+
+    def _was_spent(self) -> bool:
+        """Whether the shell has reported from a child, if only in the moment before it ended."""
+        if self._leaving or self._switch is not None:
+            return False
+        report = self._report
+        if report is None:
+            with contextlib.suppress(EOFError):
+                report = self._bash.report()
+        if report is None or report.problem != SPENT or not report.codes:
+            return False
+        if self._report is None and not self._spec.keeps_state:
+            self._shell.keep_dump(self._bash)
+        self._report = report
+        return True
 
     def shell_failed(self, error: NacreError) -> None:
         if not self.over:
