@@ -68,7 +68,8 @@ class LiveWatch:
         reading = asyncio.create_task(self._read())
         reading.add_done_callback(lambda _: self._pressed.set())
         try:
-            while not self._over:
+            # The end of what was watched may have been told while its terminal was taken over.
+            while not self._over or self._held:
                 self._away = False
                 with self._lines, plain_keys(sys.stdin, self._key):
                     self._lines.scroll(list(self._held))
