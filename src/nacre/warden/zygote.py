@@ -46,6 +46,8 @@ def main(control_fd: int, redactor_module: str) -> NoReturn:
     become_unreadable()
     # A host may block signals; a runner that never heard of its children's ends would miss them.
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    # The kernel hangs up a process group that loses its parent while a member is stopped: a runner would end by that.
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     naming.find_arguments()
     # What every runner asks for once is worked out here, in memory that they share.
     ignored_signals()
