@@ -19,8 +19,6 @@ from terminals.tmux import NACRE, Pane, Tmux
 # Real programs in real terminals: on one Python, beside the other parts.
 pytestmark = pytest.mark.parts
 
-pytestmark = pytest.mark.slow
-
 SECRET = "Zx9-hidden-Kq4-input-Wm7"
 OPEN = "Console [running]"
 

@@ -99,7 +99,7 @@ def test_both_are_shown_and_killed_viewers_disturb_neither(tmux: Tmux, tmp_path:
     assert late.exit_code() == 0
 
 
-@pytest.mark.slow
+@pytest.mark.parts
 def test_a_flood_in_a_card_leaves_keys_answered_and_memory_bounded(tmux: Tmux) -> None:
     pane = tmux.start(f"{NACRE} watch --density all")
     pane.wait_for("0 running")

@@ -222,6 +222,8 @@ async def test_every_part_fits_the_terminal(size: tuple[int, int], tmp_path: Pat
         assert len(screen.splitlines()) == size[1]
 
 
+# Ten seconds and more of a flood: on one Python, beside the other parts.
+@pytest.mark.parts
 async def test_a_flood_is_drawn_at_the_frame_rate_and_keys_are_answered(tmp_path: Path) -> None:
     async with console() as (app, pilot), nacre.Tool("workspace", cwd=tmp_path) as tool:
         call = asyncio.create_task(tool.call({"command": "yes"}))

@@ -20,6 +20,7 @@ def _peak_mebibytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
+@pytest.mark.parts
 async def test_keys_reach_a_program_whose_terminal_is_flooded(tmp_path: Path) -> None:
     keys = tmp_path / "keys"
     command = f'yes & while IFS= read -rsn1 key; do printf %s "$key" >> {keys}; done'

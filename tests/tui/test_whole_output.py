@@ -53,6 +53,7 @@ def test_what_the_cap_dropped_is_said_where_it_was(tmp_path: Path) -> None:
     output.close()
 
 
+@pytest.mark.parts
 def test_memory_does_not_grow_with_the_output(tmp_path: Path) -> None:
     output = kept(tmp_path, *[b"y\n" * 500_000] * 16)
     tracemalloc.start()
