@@ -209,7 +209,8 @@ def test_a_hidden_prompt_is_answered_in_the_jobs_panel(tmux: Tmux, tmp_path: Pat
         answer = answer_of(process)
     pane.wait_for("It waits for input: Token:")
     pane.send("F2")
-    pane.wait_for("waits")
+    # The row of the panel: the transcript says "waits" too, before the panel takes keys.
+    pane.wait_for("▸ bg_1  waits")
     pane.send("i")
     pane.wait_for("a line for bg_1")
     pane.type(SECRET)

@@ -44,10 +44,12 @@ async def test_keys_reach_a_program_whose_terminal_is_flooded(tmp_path: Path) ->
 
 async def test_a_card_holds_a_bounded_part_of_a_flood(tmp_path: Path) -> None:
     async with console() as (app, pilot), nacre.Tool("workspace", cwd=tmp_path) as tool:
-        call = asyncio.create_task(tool.call({"command": "yes | head -c 64M"}))
+        command = "yes | head -c 64M; until [ -e go ]; do sleep 0.02; done"
+        call = asyncio.create_task(tool.call({"command": command}))
         await shows(app, pilot, "y\n", "running")
         await pilot.press(*"typing")
         assert "typing" in screen_text(app)
+        (tmp_path / "go").touch()
         await call
         await shows(app, pilot, "exit 0", "artifact")
         assert sum(len(card.tail.text) for card in app.transcript.cards) <= 512 * 1024
