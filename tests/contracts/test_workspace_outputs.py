@@ -54,7 +54,7 @@ async def test_a_failing_producer_is_reported_although_the_last_stage_succeeds(s
     assert (timeless(reply.text), reply.is_error) == (
         layout(
             "compiling\nmake: *** [Makefile:2: all] Error 3",
-            f"exit code of the command before `| {stage}`",
+            f"the exit code is of the command before `| {stage}`",
             status="Command exited with code 2",
         ),
         True,

@@ -121,7 +121,7 @@ def producers_ending(ending: Ending, lifted: Lifted | None) -> tuple[Ending, str
     changed = replace(ending, code=code, stages=stages)
     if code == ending.code:
         return changed, None
-    return changed, f"exit code of the command before `{lifted.stage}`"
+    return changed, f"the exit code is of the command before `{lifted.stage}`"
 
 
 def notices_of(run: Run, ending: Ending, survivors: tuple[Survivor, ...], request: ShellRequest) -> list[str]:
