@@ -51,8 +51,8 @@ source = take(int.from_bytes(take(8), "big"))
 fd = os.memfd_create("nacre-remote")
 os.write(fd, source)
 sys.path.insert(0, "/proc/self/fd/%d" % fd)
-from nacre.warden import remote_service
-remote_service.main(place, name)
+from nacre.warden import remote_entry
+remote_entry.main(place, name)
 """
 
 

@@ -97,7 +97,8 @@ class Link:
         self.send(message)
 
     def attach(self, receiver: Receiver) -> None:
-        """Hear the events of a call that another link has started."""
+        """Hear the events of a call that another link has started, or that no other link has taken over."""
+        self._leaving.pop(receiver.number, None)
         self._calls[receiver.number] = receiver
         if self._wire is not None:
             self.send(remote_protocol.attach(receiver.number, receiver.seq, self._patience))

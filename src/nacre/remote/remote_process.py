@@ -6,7 +6,7 @@ import asyncio
 import secrets
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from nacre.backend import Ending, Listener, Process, Survivor, pipes_only
 from nacre.backends.runner_talk import ending_of, survivor_of
@@ -53,6 +53,11 @@ class RemoteProcess:
         self._pid: int | None = None
         self._local: Process | None = None
         """The process on this machine that follows the command, once it is a job."""
+        self._owner: Literal["link", "none yet", "follower"] = "link"
+        """What answers for the call: the program's link, nothing while it is handed over, or a job's follower.
+
+        A hand-over that fails gives the call back to the link. A call that no follower has is ended with the release.
+        """
 
     # On the link's loop.
 
@@ -121,7 +126,9 @@ class RemoteProcess:
             self._answer.set_result(event)
 
     def _has_moved(self) -> None:
+        # One that comes too late is the follower of a hand-over that was given up, and is ended.
         if self._moved is not None and not self._moved.done():
+            self._owner = "follower"
             self._moved.set_result(None)
 
     def _refused(self, error: NacreError) -> None:
@@ -206,14 +213,31 @@ class RemoteProcess:
         moved = self._moved = self._loop.create_future()
         local = _LocalListener(self._listener, moved)
         self._paused = True
+        self._owner = "none yet"
         links.post(self._link.leave, self)
         self._local = self._follow(self._command, local, job, self.number, self._told_seq)
         try:
             async with asyncio.timeout(HANDOVER_SECONDS):
                 await moved
         except TimeoutError as error:
+            self._take_back(local)
             raise BackendUnavailableError("the process that follows the job did not reach the machine") from error
+        except NacreError:
+            self._take_back(local)
+            raise
         local.announce()
+
+    def _take_back(self, local: _LocalListener) -> None:
+        """Answer for the call again: no follower has reached it."""
+        local.given_up = True
+        follower, self._local = self._local, None
+        if follower is not None:
+            follower.stop()
+            follower.release()
+        self._paused = False
+        self._owner = "link"
+        links.post(self._link.attach, self)
+        self._deliver()
 
     def leave_running(self) -> None:
         if self._local is not None:
@@ -227,7 +251,7 @@ class RemoteProcess:
             self.when_released()
         if self._local is not None:
             self._local.release()
-        if self._moved is None or not self._moved.done() or self._moved.exception() is not None:
+        if self._owner != "follower":
             links.post(self._link.forget, self)
         if self._handing is not None:
             self._handing.cancel()
@@ -253,8 +277,8 @@ class _LocalListener:
     def __init__(self, listener: Listener, moved: asyncio.Future[None]) -> None:
         self._listener = listener
         self._moved = moved
-        self.when_released: Callable[[], None] | None = None
-        """Told when the engine gives the process up."""
+        self.given_up = False
+        """Whether the program has the command back, so that this process says nothing about it."""
         self._pid: int | None = None
         self.output = listener.output
         self.closed = listener.closed
@@ -266,12 +290,16 @@ class _LocalListener:
         self._pid = pid
 
     def exited(self, ending: Ending) -> None:
+        if self.given_up:
+            return
         if self._moved.done():
             self._listener.exited(ending)
         else:
             self._moved.set_exception(BackendUnavailableError("the process that follows the job ended at once"))
 
     def failed(self, error: NacreError) -> None:
+        if self.given_up:
+            return
         if self._moved.done():
             self._listener.failed(error)
         else:

@@ -40,8 +40,12 @@ class RemoteCall:
         terminal: bool,
         link: RemoteLink,
         ignore: Callable[[int], None],
+        changed: set[RemoteCall],
     ) -> None:
-        """With `ignore`, which is told of a descriptor before it is closed."""
+        """With `ignore`, which is told of a descriptor before it is closed.
+
+        The call adds itself to `changed` when it may be read or written again, or no more, or its lease has changed.
+        """
         self.number = number
         self._ignore = ignore
         self.runner = runner
@@ -50,9 +54,13 @@ class RemoteCall:
         self.terminal = readers[0] if terminal else -1
         self.lease = lease
         self.link: RemoteLink | None = link
+        link.calls.add(self)
         self.left_by: RemoteLink | None = None
         """The link that waits for another to take the call over."""
         self.detached_at: float | None = None
+        self.watched_end: float | None = None
+        """The end of the lease that the service has noted."""
+        self._changed = changed
         self.idle = False
         """Whether nothing is left of the command, so that its runner can serve another."""
         self.over = False
@@ -104,6 +112,7 @@ class RemoteCall:
     def _tell(self, frame: bytes) -> None:
         self._unconfirmed.append((self._seq, frame))
         self._unconfirmed_bytes += len(frame) + _EVENT_BYTES
+        self._changed.add(self)
         if self.link is not None:
             self.link.send_frame(frame)
 
@@ -113,12 +122,15 @@ class RemoteCall:
         """Forget the events up to this one."""
         while self._unconfirmed and self._unconfirmed[0][0] <= seq:
             self._unconfirmed_bytes -= len(self._unconfirmed.popleft()[1]) + _EVENT_BYTES
+        self._changed.add(self)
 
     def attach(self, link: RemoteLink, seq: int, lease: float) -> None:
         """Send the events after this one over a link, and those that come."""
         self.confirm(seq)
         self.lease = lease
+        self._leave_link()
         self.link, self.left_by, self.detached_at = link, None, None
+        link.calls.add(self)
         for _, frame in self._unconfirmed:
             link.send_frame(frame)
 
@@ -126,7 +138,14 @@ class RemoteCall:
         """Go on without a link, until the lease has run out."""
         if lease is not None:
             self.lease, self.left_by = lease, self.link
+        self._leave_link()
         self.link, self.detached_at = None, time.monotonic()
+        self._changed.add(self)
+
+    def _leave_link(self) -> None:
+        if self.link is not None:
+            self.link.calls.discard(self)
+            self.link.held.discard(self)
 
     @property
     def ends_at(self) -> float | None:
@@ -138,6 +157,7 @@ class RemoteCall:
         if self.terminal < 0 or self.terminal not in self.streams:
             return
         self._typed = (self._typed + data)[:MOST_TYPED_BYTES]
+        self._changed.add(self)
         self.flush_typed()
 
     @property
@@ -163,5 +183,6 @@ class RemoteCall:
 
     def close(self) -> None:
         """Give back the pipes; the runner ends a command that still runs when its channel is closed."""
+        self._leave_link()
         for fd in self.take_readers():
             os.close(fd)

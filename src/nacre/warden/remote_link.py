@@ -2,28 +2,49 @@
 
 from __future__ import annotations
 
+import array
 import contextlib
 import os
+import socket
 import time
 from collections import deque
 
 from nacre.warden import protocol
+from nacre.warden.remote_protocol import SILENT_SECONDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import socket
-
     from nacre.warden.messages import Message
+    from nacre.warden.remote_call import RemoteCall
 
 # Pieces that one system call writes.
 _MOST_PIECES = 64
 
 
+def received_descriptors(end: socket.socket) -> list[int]:
+    """The two descriptors of a link, which the process at its end passes on; fewer if it does not."""
+    numbers = array.array("i")
+    end.settimeout(SILENT_SECONDS)
+    try:
+        _data, ancillary, _flags, _address = end.recvmsg(
+            1, socket.CMSG_SPACE(2 * numbers.itemsize), socket.MSG_CMSG_CLOEXEC
+        )
+    except OSError:
+        return []
+    for level, kind, payload in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            numbers.frombytes(payload)
+    return list(numbers)
+
+
 class RemoteLink:
     """A near side: this program's engine, or the process that follows one of its jobs."""
 
-    def __init__(self, reading: int, writing: int, end: socket.socket | None) -> None:
-        """With the socket to the process at the end of the link, which waits until that is closed."""
+    def __init__(self, reading: int, writing: int, end: socket.socket | None, changed: set[RemoteLink]) -> None:
+        """With the socket to the process at the end of the link, which waits until that is closed.
+
+        The link adds itself to `changed` when it has more or less to send, or has ended.
+        """
         self.reading = reading
         self.writing = writing
         self.open = True
@@ -31,6 +52,11 @@ class RemoteLink:
         """The environment of the last request."""
         self.heard_at = self.said_at = time.monotonic()
         self.unsent_bytes = 0
+        self.calls: set[RemoteCall] = set()
+        """The calls that are told on it."""
+        self.held: set[RemoteCall] = set()
+        """Those of them that are not read before it has sent more."""
+        self._changed = changed
         self._end = end
         self._frames = protocol.FrameReader()
         self._unsent: deque[bytes | memoryview] = deque()
@@ -59,11 +85,13 @@ class RemoteLink:
             return
         self._unsent.append(frame)
         self.unsent_bytes += len(frame)
+        self._changed.add(self)
         if len(self._unsent) == 1:
             self.flush()
 
     def flush(self) -> None:
         """Send what waits, as far as that is possible now."""
+        self._changed.add(self)
         try:
             while self._unsent:
                 sent = os.writev(self.writing, [self._unsent[at] for at in range(min(len(self._unsent), _MOST_PIECES))])

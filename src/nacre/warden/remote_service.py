@@ -3,25 +3,21 @@
 It has a zygote of its own, makes the pipes of each command and reads them, and sends what it reads as numbered events.
 A link that is cut costs nothing while the lease of its calls lasts: the next link asks for what it has missed. When the
 lease is over the command is ended. A command never runs twice: only `open` starts one, and each has one number.
-The module is beyond 350 lines: the parts of one poll loop share its descriptors.
+A turn of its loop looks only at the calls and links to which something happened: each notes itself when it changes.
 """
 
 from __future__ import annotations
 
-import array
-import contextlib
 import os
 import select
-import signal
 import socket
-import sys
 import termios
 import time
 
-from nacre.warden import children, naming, protocol, remote_protocol
-from nacre.warden.privacy import become_unreadable
+from nacre.warden import protocol, remote_protocol
+from nacre.warden.due_times import DueTimes
 from nacre.warden.remote_call import RemoteCall
-from nacre.warden.remote_link import RemoteLink
+from nacre.warden.remote_link import RemoteLink, received_descriptors
 from nacre.warden.remote_protocol import BEAT_SECONDS, LINGER_SECONDS, SILENT_SECONDS
 from nacre.warden.remote_runners import Runners
 from nacre.warden.terminal import open_terminal, set_size
@@ -30,7 +26,7 @@ from nacre.warden.wakeups import milliseconds_until
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, NoReturn
+    from typing import Any
 
     Handler = Callable[[int], None]
 
@@ -45,11 +41,15 @@ class RemoteService:
     """
 
     def __init__(self, listener: socket.socket, runners: Runners, identity: dict[str, Any]) -> None:
-        self._poll = select.poll()
+        self._poll = select.epoll()
         self._handlers: dict[int, Handler] = {}
         self._links: dict[int, RemoteLink] = {}
         """By the descriptor that is read."""
         self._calls: dict[int, RemoteCall] = {}
+        self._changed_links: set[RemoteLink] = set()
+        self._changed_calls: set[RemoteCall] = set()
+        """What a turn has to look at: each adds itself when what it waits for may have changed."""
+        self._due = DueTimes()
         self._runners = runners
         self._identity = identity
         self._unused_since = time.monotonic()
@@ -61,22 +61,32 @@ class RemoteService:
     def serve(self) -> None:
         """Serve until there has been neither a link nor a call for a while."""
         while not self._is_unused():
-            for fd, event in self._poll.poll(milliseconds_until(*self._timers())):
-                handler = self._handlers.get(fd)
-                if handler is not None:
-                    handler(event)
-            self._look_at_clock()
-            self._attend_as_possible()
+            self.turn()
+        self._poll.close()
+
+    def turn(self) -> None:
+        """Wait until something happens, and do what follows from it."""
+        unused = None
+        if not (self._links or self._calls):
+            unused = self._unused_since + (0.0 if self._said_goodbye else LINGER_SECONDS)
+        wait = milliseconds_until(self._due.first, unused)
+        for fd, event in self._poll.poll(None if wait is None else wait / 1000):
+            handler = self._handlers.get(fd)
+            if handler is not None:
+                handler(event)
+        self._due.look(time.monotonic())
+        self._attend_as_possible()
 
     def add_link(self, reading: int, writing: int, end: socket.socket | None) -> None:
-        link = RemoteLink(reading, writing, end)
+        link = RemoteLink(reading, writing, end, self._changed_links)
         self._links[reading] = link
         self._attend(reading, lambda _: self._hear(link))
-        link.send(remote_protocol.hello(**self._identity, calls=sorted(self._calls)))
+        link.send(remote_protocol.hello(**self._identity))
+        self._due.add(link.said_at + BEAT_SECONDS, lambda now: self._look_at(link, now))
 
     # The poll.
 
-    def _attend(self, fd: int, handler: Handler, events: int = select.POLLIN) -> None:
+    def _attend(self, fd: int, handler: Handler, events: int = select.EPOLLIN) -> None:
         self._poll.register(fd, events)
         self._handlers[fd] = handler
 
@@ -86,43 +96,70 @@ class RemoteService:
 
     def _attend_as_possible(self) -> None:
         """Read the pipes whose events can be told, and write to links and terminals that have something to take."""
-        for call in self._calls.values():
-            for fd in call.streams:
-                # Not with an empty mask: a pipe that is closed would wake the loop without end.
-                events = (0 if call.full else select.POLLIN) | (
-                    select.POLLOUT if call.has_typed and fd == call.terminal else 0
-                )
-                if not events:
-                    self._ignore(fd)
-                elif fd not in self._handlers:
-                    self._attend(fd, self._reader(call, fd), events)
-                elif call.terminal >= 0:
-                    self._poll.modify(fd, events)
-        for link in self._links.values():
-            if link.unsent_bytes and link.writing not in self._handlers:
-                self._attend(link.writing, lambda _, link=link: link.flush(), select.POLLOUT)  # type: ignore[misc]
-            elif not link.unsent_bytes:
-                self._ignore(link.writing)
+        while self._changed_links or self._changed_calls:
+            while self._changed_links:
+                self._attend_link(self._changed_links.pop())
+            while self._changed_calls:
+                self._attend_call(self._changed_calls.pop())
 
-    def _timers(self) -> list[float | None]:
-        timers: list[float | None] = [call.ends_at for call in self._calls.values()]
-        for link in self._links.values():
-            timers += [link.said_at + BEAT_SECONDS, link.heard_at + SILENT_SECONDS]
-        if not (self._links or self._calls):
-            timers.append(self._unused_since + (0.0 if self._said_goodbye else LINGER_SECONDS))
-        return timers
+    def _attend_link(self, link: RemoteLink) -> None:
+        if link.reading not in self._links or self._links[link.reading] is not link:
+            return
+        if not link.open:
+            self._drop(link)
+        elif not link.unsent_bytes:
+            self._ignore(link.writing)
+        elif link.writing not in self._handlers:
+            self._attend(link.writing, lambda _: link.flush(), select.EPOLLOUT)
+        if link.unsent_bytes <= protocol.MOST_UNSENT_BYTES:
+            self._changed_calls |= link.held
+            link.held.clear()
 
-    def _look_at_clock(self) -> None:
-        now = time.monotonic()
-        for link in list(self._links.values()):
-            if link.open and now >= link.said_at + BEAT_SECONDS and not link.unsent_bytes:
-                link.send(remote_protocol.BEAT_EVENT)
-            if not link.open or now >= link.heard_at + SILENT_SECONDS:
-                self._drop(link)
-        for call in list(self._calls.values()):
-            ends_at = call.ends_at
-            if ends_at is not None and now >= ends_at:
-                self._forget(call)
+    def _attend_call(self, call: RemoteCall) -> None:
+        if self._calls.get(call.number) is not call:
+            return
+        full = call.full
+        for fd in call.streams:
+            # Not with an empty mask: a pipe that is closed would wake the loop without end.
+            events = (0 if full else select.EPOLLIN) | (
+                select.EPOLLOUT if call.has_typed and fd == call.terminal else 0
+            )
+            if not events:
+                self._ignore(fd)
+            elif fd not in self._handlers:
+                self._attend(fd, self._reader(call, fd), events)
+            elif call.terminal >= 0:
+                self._poll.modify(fd, events)
+        if full and call.link is not None:
+            call.link.held.add(call)
+        ends_at = call.ends_at
+        if ends_at is not None and ends_at != call.watched_end:
+            call.watched_end = ends_at
+            self._due.add(ends_at, lambda now: self._look_at_lease(call, now))
+
+    # The clock.
+
+    def _look_at(self, link: RemoteLink, now: float) -> float | None:
+        """Say something on a silent link, or give it up; when to look again."""
+        if self._links.get(link.reading) is not link:
+            return None
+        if now >= link.heard_at + SILENT_SECONDS:
+            self._drop(link)
+            return None
+        if now >= link.said_at + BEAT_SECONDS and not link.unsent_bytes:
+            link.send(remote_protocol.BEAT_EVENT)
+        said_at = now if link.unsent_bytes else link.said_at
+        return min(said_at + BEAT_SECONDS, link.heard_at + SILENT_SECONDS)
+
+    def _look_at_lease(self, call: RemoteCall, now: float) -> float | None:
+        """End a call that has been without a link for too long; when to look again."""
+        ends_at = call.ends_at
+        if self._calls.get(call.number) is not call or ends_at is None or ends_at != call.watched_end:
+            return None
+        if now >= ends_at:
+            self._forget(call)
+            return None
+        return ends_at
 
     def _is_unused(self) -> bool:
         if self._links or self._calls:
@@ -135,21 +172,11 @@ class RemoteService:
     def _accept(self, _event: int) -> None:
         """Take the descriptors of a new link from the process at its end."""
         end, _ = self._listener.accept()
-        numbers = array.array("i")
-        end.settimeout(SILENT_SECONDS)
-        try:
-            _data, ancillary, _flags, _address = end.recvmsg(
-                1, socket.CMSG_SPACE(2 * numbers.itemsize), socket.MSG_CMSG_CLOEXEC
-            )
-        except OSError:
-            ancillary = []
-        for level, kind, payload in ancillary:
-            if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-                numbers.frombytes(payload)
-        if len(numbers) == 2:
-            self.add_link(numbers[0], numbers[1], end)
+        fds = received_descriptors(end)
+        if len(fds) == 2:
+            self.add_link(fds[0], fds[1], end)
         else:
-            for fd in numbers:
+            for fd in fds:
                 os.close(fd)
             end.close()
 
@@ -159,10 +186,10 @@ class RemoteService:
         self._ignore(link.reading)
         self._ignore(link.writing)
         self._links.pop(link.reading, None)
-        for call in list(self._calls.values()):
-            if call.link is link and forget:
+        for call in list(link.calls):
+            if forget:
                 self._forget(call)
-            elif call.link is link:
+            else:
                 call.detach()
         link.close()
 
@@ -244,6 +271,7 @@ class RemoteService:
             terminal="terminal" in request,
             link=link,
             ignore=self._ignore,
+            changed=self._changed_calls,
         )
         self._calls[number] = call
         self._attend(runner.reading, lambda _: self._listen(call))
@@ -268,10 +296,12 @@ class RemoteService:
 
     def _reader(self, call: RemoteCall, fd: int) -> Handler:
         def read(event: int) -> None:
-            if event & select.POLLOUT:
+            if event & select.EPOLLOUT:
                 call.flush_typed()
-            if event != select.POLLOUT and fd in call.streams and not call.full:
+            if event != select.EPOLLOUT and fd in call.streams and not call.full:
                 call.read(fd)
+            # A call that is full is not read, and must not wake the loop again.
+            self._changed_calls.add(call)
 
         return read
 
@@ -312,53 +342,3 @@ class RemoteService:
         else:
             # Ends a command that still runs.
             call.runner.sock.close()
-
-
-def main(directory: str, name: str) -> NoReturn:
-    """Become the service `name`, with standard input and output as its first link."""
-    listener = socket.socket(socket.AF_UNIX)
-    path = os.path.join(directory, name)
-    with contextlib.suppress(FileNotFoundError):
-        # Of a service that was killed: one that lives would have taken this link.
-        os.unlink(path)
-    listener.bind(path)
-    listener.listen()
-    end, waiting = socket.socketpair()
-    if os.fork():
-        # This process is the end of the link: what reached it may end the link with it.
-        for held in (listener, end):
-            held.close()
-        waiting.recv(1)
-        os._exit(0)
-    waiting.close()
-    os.setsid()
-    reading, writing = (os.dup(fd) for fd in (0, 1))
-    null = os.open("/dev/null", os.O_RDWR)
-    for fd in (0, 1, 2):
-        os.dup2(null, fd)
-    environment = dict(os.environ)
-    home = os.getcwd()
-    os.chdir("/")
-    become_unreadable()
-    naming.find_arguments()
-    naming.rename(b"nacre-remote")
-    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    status = 1
-    try:
-        identity = {
-            "name": name,
-            "pid": os.getpid(),
-            "boot": children.boot_id(),
-            "host": socket.gethostname(),
-            "python": "{}.{}.{}".format(*sys.version_info[:3]),
-            "environ": environment,
-            "cwd": home,
-        }
-        service = RemoteService(listener, Runners(), identity)
-        service.add_link(reading, writing, end)
-        service.serve()
-        status = 0
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(path)
-        os._exit(status)
