@@ -27,6 +27,13 @@ class SandboxSpec(NamedTuple):
     """As results tell it: backend, version, access, network, writable, missing."""
 
 
+class Overlay(NamedTuple):
+    """The layers of a try: what the command changes below `lower` goes to `directory`."""
+
+    lower: str
+    directory: str
+
+
 class TerminalSize(NamedTuple):
     """The size of a terminal in characters."""
 
@@ -63,8 +70,8 @@ class Command:
     shell: str = SHELL
     sandbox: SandboxSpec | None = None
     """What the shell is confined to; None for nothing."""
-    entry: tuple[str, ...] = ()
-    """Words before the shell and its arguments: a program that prepares the place and then becomes the shell."""
+    overlay: Overlay | None = None
+    """What the command runs on instead of the files themselves; None for nothing."""
     terminal: TerminalSize | None = None
     """The terminal that the command runs in; None gives it pipes."""
     budget: Budget | None = None
@@ -72,8 +79,8 @@ class Command:
 
     @property
     def needs_place(self) -> bool:
-        """Whether only nacre's warden can start it as it must run: in a sandbox, or behind a program of its own."""
-        return bool(self.entry) or (self.sandbox is not None and bool(self.sandbox.message))
+        """Whether only nacre's warden can start it as it must run: in a sandbox, or on an overlay."""
+        return self.overlay is not None or (self.sandbox is not None and bool(self.sandbox.message))
 
 
 class NewJob(NamedTuple):

@@ -27,7 +27,7 @@ def can_mount(work: Path) -> bool:
     (work / "probe/upper").mkdir(parents=True)
     (work / "probe/work").mkdir()
     (work / "lower").mkdir()
-    words = [str(work / "lower"), str(work / "probe"), "/", "/bin/sh", "sh", "-c", ":"]
+    words = [str(work / "lower"), str(work / "probe"), "/", "", "/bin/sh", "sh", "-c", ":"]
     done = subprocess.run([sys.executable, "-I", "-S", overlay_entry.__file__, *words], check=False)
     return done.returncode == 0
 
@@ -284,7 +284,7 @@ def test_a_plain_user_can_try_too(tmp_path: Path) -> None:
         script = 'id -u; rm -r d; echo x > new; rm /var/tmp/nothing; touch "$TMPDIR/t"; unshare -Ur true; :'
         words = [str(place / name) for name in ("lower", "try", "lower")]
         done = subprocess.run(
-            [python, "-I", "-S", str(place / "entry.py"), *words, "/bin/bash", "bash", "-c", script],
+            [python, "-I", "-S", str(place / "entry.py"), *words, "", "/bin/bash", "bash", "-c", script],
             user=65534,
             group=65534,
             extra_groups=[],

@@ -208,7 +208,7 @@ def is_suited(command: Command) -> bool:
     """Whether a waiting shell can run it."""
     if command.side or command.stdin is not None or "BASH_ENV" in command.env:
         return False
-    if command.terminal is not None or command.entry or command.budget is not None:
+    if command.terminal is not None or command.overlay is not None or command.budget is not None:
         return False
     if command.stages and has_own_traps(command.script):
         return False

@@ -32,8 +32,8 @@ def request_of(command: Command, *, job: NewJob | None = None, outlives: bool = 
         terminal=command.terminal is not None,
         budget=None if command.budget is None else limits_of(command),
     )
-    if command.entry:
-        request["entry"] = list(command.entry)
+    if command.overlay is not None:
+        request["overlay"] = list(command.overlay)
     if command.sandbox is not None and command.sandbox.message:
         request["sandbox"] = command.sandbox.message  # type: ignore[typeddict-item]
     if job is None:

@@ -48,8 +48,19 @@ class Confining:
             if self._required:
                 raise StartError(f"nothing was run: a sandbox is required and cannot be had: {ELSEWHERE}")
             return planned
+        return self._within(planned, overlay=None)
+
+    def on_overlay(self, planned: Plan, root: str) -> Plan:
+        """The plan of a try in its sandbox: on the overlay of `root` nothing more can be written than in the sandbox.
+
+        Raises:
+            StartError: the sandbox must be had and cannot.
+        """
+        return planned if planned.command.sandbox is None else self._within(planned, overlay=root)
+
+    def _within(self, planned: Plan, *, overlay: str | None) -> Plan:
         ground = planned.request.ground or Ground(working_directory(), STATELESS)
-        spec = self.confiner.spec(ground.directory, ground.session)
+        spec = self.confiner.spec(ground.directory, ground.session, overlay=overlay)
         command = replace(planned.command, sandbox=spec, env=_inside(planned.command.env, spec))
         shared = _inside(planned.shared_env, spec)
         return replace(planned, command=command, shared_env=shared)

@@ -101,7 +101,9 @@ async def execute(
         found = await in_place(engine, planned, profile, attempt, call=call, session=session, backend=backend)
     finally:
         use.calls -= 1
-    if engine.confining is not None and isinstance(found, ShellResult) and not found.ok:
+    # Without its sandbox a try would run on the files themselves.
+    confines = engine.confining is not None and planned.command.overlay is None
+    if confines and isinstance(found, ShellResult) and not found.ok:
         from nacre.engine.widening import offer
 
         options = {"policy": policy, "observers": observers, "session": session}
@@ -121,8 +123,8 @@ async def in_place(
 ) -> T:
     """Review a plan and attempt it where it runs: if the warden is unavailable, without one and with a notice."""
     undo: Undoing | None = None
-    # A command with an entry runs on an overlay, where it destroys nothing.
-    if engine.settings.undo.mode == "on" and not planned.command.entry:
+    # On an overlay a command destroys nothing.
+    if engine.settings.undo.mode == "on" and planned.command.overlay is None:
         from nacre.engine.undoing import Undoing
 
         undo = Undoing(engine, profile)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-import sys
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nacre.backends.contained import ContainedBackend
+from nacre.command import Overlay
 from nacre.daemon_thread import on_thread
 from nacre.engine.background import with_state
 from nacre.engine.execute import execute
@@ -27,8 +27,8 @@ from nacre.profile import Background, Profile
 from nacre.request import ShellRequest
 from nacre.result import ShellResult, Tried
 from nacre.tries.report import counts_of, is_shortened, lines_of, shown_lines, summary_of
-from nacre.tries.try_store import TryEntry, TryError, TryStore
-from nacre.warden import overlay_entry
+from nacre.tries.try_store import END_SECONDS, TryEntry, TryError, TryStore
+from nacre.warden.overlay_entry import words_of
 
 if TYPE_CHECKING:
     from nacre.engine.call_origin import CallOrigin
@@ -64,11 +64,11 @@ async def run_try(
     backend = engine.backend_for(profile)
     if not isinstance(backend, ContainedBackend):
         raise _failed(engine, planned, profile, "it needs nacre's warden on this machine")
-    if planned.command.sandbox is not None and planned.command.sandbox.message:
-        raise _failed(engine, planned, profile, "commands run in a sandbox (sandbox.mode), where nothing is mounted")
     root = os.path.realpath(await project_of(directory_of(planned, None)))
     entry = await _mounted(engine, planned, profile, root)
-    command = replace(planned.command, entry=_words(entry, planned.command.cwd))
+    if engine.confining is not None:
+        planned = engine.confining.on_overlay(planned, root)
+    command = replace(planned.command, overlay=Overlay(root, entry.directory))
     planned = with_state(replace(planned, command=command), state)
     try:
         result = await execute(engine, planned, profile, policy=policy, observers=observers, backend=backend)
@@ -104,10 +104,6 @@ async def _after_others(engine: Engine, planned: Plan, profile: Profile, session
     return replace(planned, command=command, cwd=session.cwd, waited=planned.waited + waited)
 
 
-def _words(entry: TryEntry, cwd: str) -> tuple[str, ...]:
-    return (sys.executable, "-I", "-S", overlay_entry.__file__, entry.root, entry.directory, cwd)
-
-
 def _failed(engine: Engine, planned: Plan, profile: Profile, reason: str) -> StartError:
     """Log that nothing was run, and return the error that says why."""
     error = StartError(f"nothing was run: no overlay can be mounted here: {reason}")
@@ -129,7 +125,7 @@ async def _mounted(engine: Engine, planned: Plan, profile: Profile, root: str) -
         entry = store.new(root=root, command=planned.logged_command, cwd=cwd, contract=profile.contract)
         try:
             done = subprocess.run(
-                [*_words(entry, cwd), "/bin/sh", "sh", "-c", ":"],
+                [*words_of([root, entry.directory], cwd), "/bin/sh", "sh", "-c", ":"],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=MOUNT_SECONDS,
@@ -159,7 +155,9 @@ async def _mounted(engine: Engine, planned: Plan, profile: Profile, root: str) -
 async def _told(engine: Engine, planned: Plan, profile: Profile, entry: TryEntry, result: ShellResult) -> ShellResult:
     """Return the result with what the command changed."""
     try:
-        changes = await on_thread(entry.changes, LOOK_SECONDS)
+        # What survives the command holds the overlay, and is not waited for.
+        patience = END_SECONDS if result.survivors else LOOK_SECONDS / 2
+        changes = await on_thread(lambda: entry.changes(patience=patience), LOOK_SECONDS)
     except (TryError, TimeoutError) as error:
         reason = str(error) or "it takes longer than a minute to look"
         notice = f"{entry.id}: what it changes cannot be listed yet: {reason}"

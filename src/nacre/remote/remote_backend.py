@@ -130,6 +130,6 @@ class RemoteBackend:
             stdin=None,
             side=False,
             shell="/bin/bash",
-            entry=(),
+            overlay=None,
         )
         return ContainedBackend().start(local, listener, job=job)

@@ -12,7 +12,7 @@ from nacre.sandbox.bubblewrap import words_of
 from nacre.sandbox.private_directory import PrivateDirectory, refusals_of, register_of
 from nacre.sandbox.probing import Found, probe
 from nacre.sandbox.sandbox_policy import NEEDS, SandboxPolicy, policy_of
-from nacre.sandbox.surroundings import Surroundings, look_around, writable_roots
+from nacre.sandbox.surroundings import Surroundings, look_around, on_overlay, writable_roots
 from nacre.sandbox.syscall_filter import AF_INET, AF_INET6, AF_NETLINK, filter_program
 from nacre.settings import SandboxSettings
 from nacre.warden.placeholders import listed
@@ -34,26 +34,31 @@ class Confiner:
     def found(self) -> Found:
         return probe(self._environ.get("PATH", os.defpath))
 
-    def spec(self, workspace: str, session: str) -> SandboxSpec:
+    def spec(self, workspace: str, session: str, *, overlay: str | None = None) -> SandboxSpec:
         """The sandbox for a command of a session.
 
         Args:
             workspace: the directory that the caller works in, which no command can change.
+            overlay: the top of the overlay that the command runs on, if it is a try.
 
         Raises:
             StartError: there must be one, and it cannot be had.
         """
-        key = (workspace, session, _stamp(workspace), _stamp(os.path.join(workspace, ".git")))
+        key = (workspace, session, overlay, _stamp(workspace), _stamp(os.path.join(workspace, ".git")))
         known = self._known.get(key)
         if known is None:
-            known = self._make(workspace, session)
+            known = self._make(workspace, session, overlay)
             if len(self._known) >= 64:
                 self._known.clear()
             self._known[key] = known
         return known
 
-    def _make(self, workspace: str, session: str) -> SandboxSpec:
+    def _make(self, workspace: str, session: str, overlay: str | None) -> SandboxSpec:
         found, policy = self.found, self._policy
+        everything = overlay is not None and policy.access == "full"
+        if everything:
+            # All but the overlay is read-only in a try, and nothing in it is protected.
+            policy = policy._replace(access="read-only")
         if found.backend == "none":
             missing = self._missing(found, policy, ())
             return SandboxSpec({}, _facts(found, policy, (), missing))
@@ -70,7 +75,10 @@ class Confiner:
             reason = f"{error.filename or '/tmp'}: {error.strerror}"
             raise StartError(f"nothing was run: the sandbox could not be made: {reason}") from error
         missing = self._missing(found, policy, around.problems)
-        message = _message(found, policy, around)
+        register = register_of(around.writable)
+        if overlay is not None:
+            around = on_overlay(around, overlay, everything=everything)
+        message = _message(found, policy, around, register)
         return SandboxSpec(message, _facts(found, policy, around.writable, missing))
 
     def _held(self, workspace: str) -> list[str]:
@@ -154,7 +162,7 @@ def _landlock_message(policy: SandboxPolicy, around: Surroundings, program: byte
     return {"landlock": rules, "filter": program.decode("latin-1")}
 
 
-def _message(found: Found, policy: SandboxPolicy, around: Surroundings) -> Mapping[str, Any]:
+def _message(found: Found, policy: SandboxPolicy, around: Surroundings, register: str) -> Mapping[str, Any]:
     # Without a network namespace there is no loopback of the sandbox's own either.
     inside = (AF_INET, AF_INET6, AF_NETLINK) if found.program is not None else (AF_NETLINK,)
     families = None if policy.network == "on" else inside
@@ -176,5 +184,5 @@ def _message(found: Found, policy: SandboxPolicy, around: Surroundings) -> Mappi
         message["temporary"] = around.temporary
     if around.placeholders:
         message["placeholders"] = list(around.placeholders)
-        message["register"] = register_of(around.writable)
+        message["register"] = register
     return message

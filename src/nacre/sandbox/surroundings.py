@@ -140,6 +140,31 @@ def look_around(
     )
 
 
+def on_overlay(found: Surroundings, root: str, *, everything: bool) -> Surroundings:
+    """What a try may write: of what is writable that which is in the overlay, because the rest would be real.
+
+    Args:
+        root: the top of the overlay.
+        everything: whether all of the overlay may be written, whatever is writable else.
+    """
+    inside = [path for path in found.writable if is_within(path, root)]
+    if everything or any(is_within(root, path) for path in found.writable):
+        inside = [root]
+    shown = (*found.shown, *((root,) if root.startswith("/tmp/") else ()))
+    return found._replace(
+        writable=tuple(inside),
+        pinned=tuple(path for path in found.pinned if is_within(path, root)),
+        protected=tuple(path for path in found.protected if is_within(path, root)),
+        placeholders=tuple(path for path in found.placeholders if is_within(path, root)),
+        shown=tuple(sorted(dict.fromkeys(shown), key=len)),
+    )
+
+
+def is_within(path: str, directory: str) -> bool:
+    """True for the directory itself, too."""
+    return path == directory or path.startswith(f"{directory.rstrip('/')}/")
+
+
 def _shown(workspace: str, home: str | None, state_dir: str) -> tuple[str, ...]:
     """What a private /tmp would hide: the workspace, the home directory, and kept output, if they are below it."""
     kept = (os.path.join(state_dir, name) for name in ("artifacts", "jobs"))

@@ -18,6 +18,8 @@ from nacre.warden.overlay_entry import REFUSED, SOURCE
 
 PREFIX = "try_"
 _CHANGES = "changes.jsonl"
+# How long processes of an ended command may take to go, and how often that is looked at.
+END_SECONDS, _ROUND_SECONDS = 1.0, 0.02
 
 
 class TryError(NacreError):
@@ -54,21 +56,31 @@ class TryEntry(NamedTuple):
         except FileNotFoundError:
             return ""
 
-    def changes(self) -> list[PathChange]:
+    def changes(self, *, patience: float = END_SECONDS) -> list[PathChange]:
         """Return what it changes; the first look after the command's end is the one that counts.
+
+        Args:
+            patience: seconds that the end of the last process may take; a sandbox ends a moment after its command.
 
         Raises:
             TryError: processes of it still run, or it cannot be read.
         """
         try:
             if self.state == "running":
-                if holder := self._holder():
+                if holder := self._awaited_holder(patience):
                     raise TryError(f"{self.id} still runs (pid {holder}); wait for its end, or stop it")
                 self.write_changes(changes_on(self.upper, self.root, started_at=self.facts["startedAt"]))
                 self.write(state="open", endedAt=time.time())
             return [change_from_json(row) for row in read_rows(self.directory, _CHANGES)]
         except (OSError, ValueError) as error:
             raise TryError(f"{self.id} cannot be read: {error}") from error
+
+    def _awaited_holder(self, patience: float) -> int | None:
+        """Return a process that has the overlay mounted and does not end in time."""
+        until = time.monotonic() + patience
+        while (holder := self._holder()) is not None and time.monotonic() < until:
+            time.sleep(_ROUND_SECONDS)
+        return holder
 
     def _holder(self) -> int | None:
         """Return a process that has the overlay mounted."""

@@ -41,11 +41,14 @@ class CellError(OSError):
 class Cell:
     """One sandbox with its three processes: bubblewrap, the first process inside, and what holds the cell open."""
 
-    def __init__(self, words: list[str], *, hosts: list[HostRule] | None = None, refusals: str = "") -> None:
+    def __init__(
+        self, words: list[str], *, before: list[str], hosts: list[HostRule] | None = None, refusals: str = ""
+    ) -> None:
         """Make the namespaces; raises OSError when that cannot be done.
 
         Args:
             words: bubblewrap and its options.
+            before: words of a program that prepares the place and then becomes bubblewrap, if it needs one.
             hosts: what can be reached from inside, by a proxy.
             refusals: the file that the proxy notes its refusals in.
         """
@@ -54,7 +57,7 @@ class Cell:
         self._ends: list[int] = []
         self.outer = self.first = self._holder = self._proxy = 0
         try:
-            self._open(words)
+            self._open([*before, words[0], *words] if before else words)
             if hosts is not None:
                 # Loaded by the runners that have one.
                 from nacre.warden.host_proxy import start_proxy

@@ -105,9 +105,13 @@ def prepare_request(request: Script) -> Launch:
         prologue=request["prologue"],
         stages=request["stages"],
     )
-    if "entry" in request:
-        launch.argv = [*request["entry"], launch.path, *launch.argv]
-        launch.path = request["entry"][0]
+    if "overlay" in request and "words" not in request.get("sandbox", {}):
+        # Loaded by the runners of tries.
+        from nacre.warden.overlay_entry import words_of
+
+        words = words_of(request["overlay"], request["cwd"], request.get("sandbox"))
+        launch.argv = [*words, launch.path, *launch.argv]
+        launch.path = words[0]
     return launch
 
 

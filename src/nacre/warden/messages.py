@@ -72,6 +72,8 @@ class Shell(Envelope):
     """What every start of a shell needs."""
 
     sandbox: NotRequired[Sandbox]
+    overlay: NotRequired[list[str]]
+    """The directory that the command sees through an overlay, and the one that its changes go to."""
 
     shell: str
     cwd: str
@@ -90,8 +92,6 @@ class Script(Shell):
     bashEnv: str | None
     prologue: str
     stages: bool
-    entry: NotRequired[list[str]]
-    """Words before the shell: a program that prepares the place and then becomes the shell."""
 
 
 class StartRun(Script):

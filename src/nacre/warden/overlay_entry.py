@@ -1,14 +1,16 @@
-"""Becomes a shell on an overlay: `python -I -S overlay_entry.py LOWER DIRECTORY CWD SHELL NAME ARGUMENT…`.
+"""Becomes a program on an overlay: `python -I -S overlay_entry.py LOWER DIRECTORY CWD SANDBOX PROGRAM NAME ARGUMENT…`.
 
-Inside a mount namespace of its own, LOWER is an overlay whose changes go to DIRECTORY/upper, everything else is
-read-only, and temporary files have a private place. If any of that cannot be had, the reason is written to
-DIRECTORY/refused and no shell is started.
+Inside a mount namespace of its own, LOWER is an overlay whose changes go to DIRECTORY/upper. For a shell everything
+else is read-only, and temporary files have a private place; a SANDBOX in JSON takes rights from it after that. For
+bubblewrap (the word `cell`), which sees to all of this, only the overlay is mounted. If any of it cannot be had, the
+reason is written to DIRECTORY/refused and the program is not started.
 """
 
 from __future__ import annotations
 
 import ctypes
 import errno
+import json
 import os
 import platform
 import signal
@@ -18,9 +20,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
+    from nacre.warden.messages import Sandbox
+
 REFUSED = "refused"
 # The mount source that names a try in /proc/PID/mountinfo.
 SOURCE = "nacre-"
+# In the place of a sandbox: the program makes one.
+CELL = "cell"
 # The exit code of a try that ran nothing.
 NOT_RUN = 125
 
@@ -35,6 +41,16 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 class Refusal(Exception):
     """A step that cannot be done here."""
+
+
+def words_of(layers: list[str], cwd: str, sandbox: Sandbox | None = None) -> list[str]:
+    """The words before a program and its arguments that make it run on an overlay.
+
+    Args:
+        sandbox: what the program is confined to; one with words of bubblewrap's is made by the program.
+    """
+    confined = "" if sandbox is None else CELL if "words" in sandbox else json.dumps(sandbox)
+    return [sys.executable, "-I", "-S", __file__, *layers, cwd, confined]
 
 
 def _checked(result: int, step: str) -> None:
@@ -97,8 +113,7 @@ def _set_read_only(path: str, *, on: bool) -> None:
     _checked(result, "a read-only view of all other files")
 
 
-def _enter(lower: str, directory: str) -> str:
-    """Mount everything; return the directory for temporary files."""
+def _mount_overlay(lower: str, directory: str) -> None:
     if sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64", "riscv64"):
         raise Refusal(f"an overlay: not known on {sys.platform} {platform.machine()}")
     for below in _mounts_below(lower):
@@ -111,6 +126,20 @@ def _enter(lower: str, directory: str) -> str:
         layers[option] = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     data = ",".join([*(f"{option}=/proc/self/fd/{fd}" for option, fd in layers.items()), "userxattr"])
     _mount(SOURCE + directory, lower, "overlay", _MS_NODEV, data, f"an overlay of {lower}")
+
+
+def _confine(sandbox: Sandbox, temporary: str) -> None:
+    """Take rights from this process, as Landlock and the filter of system calls do."""
+    sys.path.insert(0, os.path.realpath(os.path.join(os.path.dirname(__file__), os.pardir, os.pardir)))
+    from nacre.warden.confinement import confine
+
+    # The private directory of the session is read-only here, or out of sight.
+    sandbox["landlock"]["writable"][-1] = temporary
+    confine(sandbox)
+
+
+def _shut_the_rest(lower: str) -> str:
+    """Make everything but the overlay read-only; return the directory for temporary files."""
     _set_read_only("/", on=True)
     _set_read_only(lower, on=False)
     inside = f"{lower.rstrip('/')}/"
@@ -129,15 +158,22 @@ def _initial_environment() -> dict[bytes, bytes]:
 
 
 def main(arguments: list[str]) -> NoReturn:
-    lower, directory, cwd, shell, *argv = arguments
+    lower, directory, cwd, confined, program, *argv = arguments
     environment = _initial_environment()
     try:
         refused = os.open(f"{directory}/{REFUSED}", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            environment[b"TMPDIR"] = os.fsencode(_enter(lower, directory))
+            _mount_overlay(lower, directory)
+            if confined != CELL:
+                temporary = _shut_the_rest(lower)
+                environment[b"TMPDIR"] = os.fsencode(temporary)
             os.chdir(cwd)
+            if confined not in ("", CELL):
+                _confine(json.loads(confined), temporary)
         except (Refusal, OSError) as error:
-            reason = str(error) if isinstance(error, Refusal) else f"{error.filename}: {error.strerror}"
+            reason = str(error.strerror) if isinstance(error, OSError) else str(error)
+            if isinstance(error, OSError) and error.filename:
+                reason = f"{error.filename}: {reason}"
             os.write(refused, os.fsencode(reason))
             os._exit(NOT_RUN)
     except OSError as error:
@@ -145,7 +181,7 @@ def main(arguments: list[str]) -> NoReturn:
         os._exit(NOT_RUN)
     for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
-    os.execve(shell, argv, environment)
+    os.execve(program, argv, environment)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import signal
 import termios
 import time
 
-from nacre.warden import children
+from nacre.warden import children, overlay_entry
 from nacre.warden.cell import Cell
 from nacre.warden.confinement import confine
 from nacre.warden.placeholders import Placeholders
@@ -52,11 +52,12 @@ class Cells:
         self._lock = -1
         self._temporary = ""
 
-    def cell_for(self, sandbox: Sandbox, terminal: str | None) -> Cell | None:
+    def cell_for(self, sandbox: Sandbox, terminal: str | None, overlay: list[str] | None) -> Cell | None:
         """The cell of a sandbox; None for one that needs no namespaces.
 
         Args:
             terminal: the path of the command's terminal, which has no name in there but /dev/console.
+            overlay: the layers of a try, which has a cell of its own.
 
         Raises:
             PlaceError: it cannot be made.
@@ -69,14 +70,16 @@ class Cells:
             words = [*words, "--dev-bind", terminal, "/dev/console"]
         hosts = sandbox.get("hosts")
         same = self._cell is not None and self._cell.words == words and self._cell.hosts == hosts
-        if self._cell is not None and same and self._cell.usable:
+        if self._cell is not None and same and overlay is None and self._cell.usable:
             return self._cell
         self.close()
         try:
             self._take_temporary(sandbox)
             if "placeholders" in sandbox:
                 self._placeholders = Placeholders(sandbox["register"], sandbox["placeholders"])
-            self._cell = Cell(words, hosts=hosts, refusals=sandbox.get("refusals", ""))  # type: ignore[arg-type]
+            before = [] if overlay is None else overlay_entry.words_of(overlay, "/", sandbox)
+            refusals = sandbox.get("refusals", "")
+            self._cell = Cell(words, before=before, hosts=hosts, refusals=refusals)  # type: ignore[arg-type]
         except OSError as error:
             self.close()
             raise PlaceError("sandbox", error.errno or 0, str(error.strerror or error)) from error
@@ -219,7 +222,9 @@ def _enter(
         step = "cwd"
         os.chdir(request["cwd"])
         step = "sandbox"
-        confine(request["sandbox"])
+        if cell is not None or "overlay" not in request:
+            # Without a cell the program that mounts the overlay gives up its rights after that.
+            confine(request["sandbox"])
         step = "shell"
         os.execve(prepared.path, prepared.argv, env)
     except OSError as error:

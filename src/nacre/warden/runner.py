@@ -191,5 +191,8 @@ class Runner:
         self._last = stop_request.current = supervisor
         usable = supervisor.run()
         stop_request.current = None
+        if "overlay" in supervisor.start.request:
+            # What a try has changed is read when its overlay is not mounted any more.
+            self._leave_cells()
         self._bodies = supervisor.following + self._bodies
         return usable

@@ -197,7 +197,7 @@ class Start:
         from nacre.warden.placing import place
 
         terminal = os.ttyname(self._fds[0]) if "terminal" in self.request else None
-        cell = cells.cell_for(self.request["sandbox"], terminal)
+        cell = cells.cell_for(self.request["sandbox"], terminal, self.request.get("overlay"))
         # The child that enters the sandbox ends at once; a runner that watches a spare must not wake for that.
         signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGCHLD,))
         try:
