@@ -21,7 +21,7 @@ from nacre.warden_client.pool import warden
 
 PR_SET_CHILD_SUBREAPER = 36
 # How long what a test has ended may take to be gone.
-PATIENCE_SECONDS = 5.0
+PATIENCE_SECONDS = 15.0
 
 
 def pytest_configure() -> None:

@@ -419,7 +419,7 @@ def test_a_closed_stdout_is_not_confused_with_a_file_of_ours(nacre: Nacre) -> No
 
 
 def test_what_a_finished_command_left_running_is_named(nacre: Nacre) -> None:
-    done = nacre("run", "--", "sleep 1000 & until grep -q sleep /proc/$!/comm; do :; done; echo $!")
+    done = nacre("run", "--", "sleep 1000 & until grep -q ^sleep /proc/$!/cmdline; do :; done; echo $!")
     pid = int(done.out)
     try:
         assert done == Finished(0, f"{pid}\n", f"nacre: still running: pid {pid} (sleep 1000)\n")

@@ -286,8 +286,8 @@ async def test_slow_mode_runs_in_the_foreground() -> None:
 async def test_a_timeout_is_said_first_then_the_partial_output(tmp_path: Path) -> None:
     """REQ-BASH-002: terminate the process group, return partial output with timeout indication."""
     script = f"echo partial; setsid -f sleep 1000; sleep 1000 & echo $$ $! >{tmp_path}/pids; wait"
-    reply = await call_with_limit(script, 0.5)
-    assert (reply.text, reply.is_error) == ("[command timed out after 0.5s]\npartial\n", True)
+    reply = await call_with_limit(script, 2)
+    assert (reply.text, reply.is_error) == ("[command timed out after 2s]\npartial\n", True)
     assert (reply.details["timedOut"], reply.details["exitCode"]) == (True, None)
     pids = (tmp_path / "pids").read_text(encoding="utf-8").split()
     assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []
@@ -369,12 +369,12 @@ async def test_a_background_job_outlives_the_tool_that_started_it(tmp_path: Path
 async def test_the_limit_of_a_background_job_is_enforced_and_recorded() -> None:
     """REQ-BASH-002, REQ-BASH-003: the 24 h limit, here with a shorter one."""
     contract = Modes()
-    request = ShellRequest(command="echo early; sleep 1000", timeout=0.3, mode="background")
+    request = ShellRequest(command="echo early; sleep 1000", timeout=2, mode="background")
     started = await start_in_background(engine.from_environment(), request, contract.profile, cwd=os.getcwd())
     job = await ended(Path(started.output_file))
     assert (job["state"], job["exitCode"]) == ("timedOut", None)
     assert Path(started.output_file).read_text(encoding="utf-8") == (
-        "early\n\n\n[background process failed: timed out after 0.3s]\n"
+        "early\n\n\n[background process failed: timed out after 2s]\n"
     )
 
 
@@ -449,8 +449,8 @@ async def test_a_cancelled_call_leaves_nothing_of_the_command_alive(tmp_path: Pa
 async def test_what_ignores_the_polite_end_is_killed_after_the_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     """REQ-BASH-004: the grace period, here shortened by its variable."""
     monkeypatch.setenv("NACRE_GRACE_SECONDS", "0.2")
-    reply = await call_with_limit("trap '' TERM; echo stubborn; while :; do sleep 1000; done", 0.3)
-    assert reply.text == "[command timed out after 0.3s]\nstubborn\n"
+    reply = await call_with_limit("trap '' TERM; echo stubborn; while :; do sleep 1000; done", 2)
+    assert reply.text == "[command timed out after 2s]\nstubborn\n"
 
 
 # REQ-BASH-005: no terminal.
@@ -534,7 +534,7 @@ async def test_text_that_imitates_our_markers_changes_no_status() -> None:
 
 async def test_survivors_are_left_running_and_named_in_the_last_line() -> None:
     # Until it has become sleep, the child of bash is another bash.
-    reply = await call("sleep 1000 & until grep -q sleep /proc/$!/comm; do :; done; echo $!")
+    reply = await call("sleep 1000 & until grep -q ^sleep /proc/$!/cmdline; do :; done; echo $!")
     pid = int(reply.text.split("\n")[0])
     try:
         os.kill(pid, 0)

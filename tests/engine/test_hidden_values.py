@@ -154,7 +154,9 @@ async def test_neither_the_stream_nor_what_is_kept_of_it_shows_a_value(tmp_path:
 
 @pytest.mark.parametrize("contract", ["workspace", "modes"])
 async def test_the_arguments_of_survivors_hide_values(tmp_path: Path, home: Path, contract: str) -> None:
-    command = f"bash -c 'exec -a \"server --token={VALUE}\" sleep 100' >/dev/null 2>&1 &"
+    command = f"bash -c 'exec -a \"server --token={VALUE}\" sleep 100' >/dev/null 2>&1 & "
+    # A process shows no arguments while it becomes another program.
+    command += "until grep -q ^server /proc/$!/cmdline; do :; done"
     reply = await Tool(contract, cwd=tmp_path, settings=Settings()).call({"command": command})
     pids = [one["pid"] for one in reply.details["survivors"]]
     try:

@@ -152,13 +152,13 @@ async def started(contract: str, command: str, **arguments: Any) -> str:
 
 
 JOBS: dict[str, tuple[str, dict[str, Any]]] = {
-    "async": ("workspace", {"async": True, "timeout": 1}),
+    "async": ("workspace", {"async": True}),
     "modes": ("modes", {"mode": "background"}),
 }
 
 
 async def test_stopped_runner_of_a_job_goes_on_and_keeps_the_time_limit(home: Path, sleeper: str) -> None:
-    job_id = await started("workspace", f"echo up; kill -STOP $PPID; sleep {sleeper}", **JOBS["async"][1])
+    job_id = await started("workspace", f"echo up; kill -STOP $PPID; sleep {sleeper}", **JOBS["async"][1], timeout=2)
     job = await asyncio.to_thread(ended, home, job_id)
     assert (job.state, job.output_file.read_text(encoding="ascii")) == ("timed_out", "up\n")
     assert with_argument(sleeper) == []

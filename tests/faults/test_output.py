@@ -116,7 +116,8 @@ async def test_case_37_closed_streams_are_not_taken_for_the_end(tmp_path: Path) 
 
 async def test_case_38_grandchild_that_holds_the_pipe_does_not_hold_the_call(sleeper: str) -> None:
     async with asyncio.timeout(10):
-        result = await run(f"sleep {sleeper} & echo started")
+        # Until it has become sleep, the child of bash is another bash.
+        result = await run(f"sleep {sleeper} & until grep -q ^sleep /proc/$!/cmdline; do :; done; echo started")
     assert (result.outcome, result.text) == (Exited(0), "started\n")
     (survivor,) = result.survivors
     assert result.notices == (f"still running: pid {survivor.pid} (sleep {sleeper})",)

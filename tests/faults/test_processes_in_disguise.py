@@ -73,7 +73,7 @@ needs_namespaces = pytest.mark.skipif(not _can_unshare(), reason="a pid namespac
 async def test_command_that_makes_a_pid_namespace_ends_with_the_time_limit(own_proc: str, sleeper: str) -> None:
     inner = f"setsid sleep {sleeper} & sleep {sleeper}"
     result = await run(
-        f"echo up; unshare --pid --fork {own_proc} bash -c '{inner}'", timeout=1, settings=settings("auto")
+        f"echo up; unshare --pid --fork {own_proc} bash -c '{inner}'", timeout=2, settings=settings("auto")
     )
     assert isinstance(result.outcome, TimedOut)
     # The inner shell may say that its sleep was terminated.
@@ -87,7 +87,7 @@ import nacre
 from nacre.jobs.table import JobTable
 
 async def main(sleeper):
-    result = await nacre.run(f"echo up; sleep {sleeper}", timeout=0.5)
+    result = await nacre.run(f"echo up; sleep {sleeper}", timeout=2)
     async with nacre.Tool("workspace") as tool:
         reply = await tool.call({"command": "true", "async": True})
     try:
@@ -120,7 +120,7 @@ def test_without_a_proc_of_its_own_the_loss_is_stated_and_no_number_from_there_i
     (job,) = eventually(lambda: with_argument(sleeper), "the job")
     host = Program(HOST, f"{sleeper}1", before=["unshare", "--pid", "--fork"], env={"NACRE_GRACE_SECONDS": "0.2"})
     outcome, text, notices, refusal, stopped, left = json.loads(host.succeed())
-    assert (outcome, text) == ("TimedOut(limit=0.5, ended_by='SIGTERM')", "up\n")
+    assert (outcome, text) == ("TimedOut(limit=2, ended_by='SIGTERM')", "up\n")
     loss = "containment is off (/proc is that of another pid namespace): a daemon started by the command may outlive"
     assert any(notice.startswith(loss) for notice in notices)
     assert "background jobs need the warden" in refusal

@@ -36,10 +36,10 @@ HUGE = {
 
 @pytest.mark.parametrize("name", HUGE)
 def test_huge_scripts_are_answered_in_time_and_without_recursion(name: str) -> None:
-    started = time.monotonic()
+    # The promise is one second; a slow machine gets three. What other programs take of the processor does not count.
+    started = time.process_time()
     verdict = review(HUGE[name])
-    # The promise is one second; a busy test machine gets three.
-    assert time.monotonic() - started < 3
+    assert time.process_time() - started < 3
     assert "RecursionError" not in verdict.message
     assert verdict.rule in (None, "unchecked")
 
@@ -147,10 +147,10 @@ def test_literal_paths_are_compared_with_where_the_caller_is(command: str, rule:
     ],
 )
 def test_words_made_to_slow_a_pattern_down_do_not(command: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     review(command, Policy("strict"))
     trailing_window(command)
-    assert time.monotonic() - started < 3
+    assert time.process_time() - started < 3
 
 
 def test_the_span_is_where_the_command_stands() -> None:

@@ -282,7 +282,10 @@ async def test_what_a_command_leaves_running_becomes_a_job(tmp_path: Path) -> No
 
 async def test_quiesce_stops_and_names_what_a_finished_command_has_left(tmp_path: Path) -> None:
     async with await connect(here()) as place:
-        await nacre.run("(setsid sleep 1000 & echo $! >pid); true", backend=place, cwd=tmp_path)
+        # Until it has become sleep, the child of bash is another bash.
+        await nacre.run(
+            "(setsid sleep 1000 & until grep -q ^sleep /proc/$!/cmdline; do :; done); true", backend=place, cwd=tmp_path
+        )
         left = await place.quiesce()
         assert [one["argv"] for one in left] == [["sleep", "1000"]]
         while children.state(left[0]["pid"]) not in GONE:

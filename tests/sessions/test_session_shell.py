@@ -94,7 +94,7 @@ if not server:
     os.dup2(os.open("/dev/null", os.O_RDWR), 1)
     os.dup2(1, 2)
     # Ends by itself in any case, and with it all that waits.
-    latest = time.monotonic() + 20
+    latest = time.monotonic() + 50
     while (left := latest - time.monotonic()) > 0 and select.select([fd], [], [], left)[0]:
         _, opcode, unique = struct.unpack_from("<IIQ", os.read(fd, 1 << 18))
         if opcode == INIT:
@@ -105,7 +105,6 @@ os.close(fd)
 
 async def main():
     facts = {"server": server}
-    began = time.monotonic()
     async with nacre.Session(cwd=path) as session:
         try:
             await session.run("echo hi", timeout=1)
@@ -121,7 +120,7 @@ async def main():
             facts["cwd"] = ""
         except nacre.NacreError as error:
             facts["cwd"] = str(error)
-    facts["seconds"] = time.monotonic() - began
+    facts["ended"] = os.waitpid(server, os.WNOHANG)[0]
     print(json.dumps(facts))
 
 asyncio.run(main())
@@ -146,8 +145,8 @@ def test_a_session_in_a_directory_that_does_not_answer_is_an_error_in_time(tmp_p
     os.kill(facts["server"], 9)
     assert "did not start within 1 s" in facts["session"]
     assert "did not start within 1 s" in facts["tool"]
-    # Three calls of a second each, and not the twenty after which the file system gives up.
-    assert facts["seconds"] < 15
+    # None of the calls waited until the file system gave up.
+    assert facts["ended"] == 0
 
 
 async def test_the_limit_holds_while_the_host_blocks_its_loop_from_the_start_on(tmp_path: Path) -> None:
@@ -155,7 +154,7 @@ async def test_the_limit_holds_while_the_host_blocks_its_loop_from_the_start_on(
         await shell.run("true")
         # What a host must not do, and does.
         asyncio.get_running_loop().call_later(0.02, time.sleep, 2.5)
-        result = await shell.run("sleep 0.7; touch late; sleep 100", timeout=0.3)
+        result = await shell.run("sleep 2; touch late; sleep 100", timeout=0.3)
         assert result.outcome == nacre.TimedOut(0.3, "SIGTERM")
         assert not [notice for notice in result.notices if "did not answer" in notice]
         assert not (tmp_path / "late").exists()

@@ -87,7 +87,8 @@ FAULTS: dict[str, Fault] = {
     ),
     "survivors": Fault(
         promise="P2, D10",
-        command=f"sleep {SLEEP_SECONDS} & echo begun",
+        # Until it has become sleep, the child of bash is another bash.
+        command=f"sleep {SLEEP_SECONDS} & until grep -q ^sleep /proc/$!/cmdline; do :; done; echo begun",
         expects=Expectation(
             outcome="exited",
             exit_code=0,

@@ -76,13 +76,17 @@ async def test_what_a_job_leaves_running_is_named_without_secrets_and_its_output
 ) -> None:
     """D10; it is no job of its own: only a nacre allots ids, and a runner may be alone when its shell ends."""
     monkeypatch.setenv("MY_API_TOKEN", "correct-horse-battery")
-    left = "until [ -e %s ]; do sleep 0.01; done; echo later correct-horse-battery" % (tmp_path / "go")
-    job, table = await started(f"bash -c {shlex.quote(left)} & echo begun")
+    os.mkfifo(tmp_path / "gate")
+    # The shell ends only when what it leaves is the other bash, and that one starts nothing that could be seen too.
+    left = f": up; read -r <{tmp_path / 'gate'}; echo later correct-horse-battery"
+    job, table = await started(
+        f"bash -c {shlex.quote(left)} & until grep -q -a '^bash.-c.: up' /proc/$!/cmdline; do :; done"
+    )
     found = await ended(job, table)
-    (survivor,) = [one for one in found.record["survivors"] if one["argv"][0] == "bash"]
+    (survivor,) = found.record["survivors"]
     assert "correct-horse-battery" not in json.dumps(found.record)
-    assert f"still running: pid {survivor['pid']} (bash -c 'until [ -e " in text_of(found)
-    (tmp_path / "go").touch()
+    assert f"still running: pid {survivor['pid']} (bash -c ': up; read -r <" in text_of(found)
+    (tmp_path / "gate").write_text("\n")
     while children.start_time(survivor["pid"]) is not None:
         os.sched_yield()
     while "later" not in job.output_file.read_text():
@@ -94,7 +98,9 @@ async def test_what_a_moved_call_leaves_running_is_named_by_its_command(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NACRE_AUTO_BACKGROUND_SECONDS", "0.1")
-    command = "until [ -e go ]; do sleep 0.01; done; (sleep 1000; :) & echo begun"
+    # The shell ends only when what it leaves has become sleep.
+    ready = 'until grep -qs ^sleep "/proc/$(cat pid)/cmdline"; do :; done'
+    command = f"until [ -e go ]; do sleep 0.01; done; (sleep 1000 & echo $! >pid; wait) & {ready}"
     async with Tool("workspace", cwd=tmp_path) as tool:
         reply = await tool.call({"command": command})
         (tmp_path / "go").touch()
