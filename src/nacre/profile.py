@@ -64,6 +64,8 @@ class Profile:
     """Whether answers name an artifact by its path, so that its file must be in plain order."""
     keep_partial: bool = False
     """Whether the answer to a timeout has no place for the output, so that an artifact must hold it."""
+    surface: str | None = None
+    """What viewers are told that the call came by, where that is not what its program serves."""
 
 
 class Waiting(NamedTuple):

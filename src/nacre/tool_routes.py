@@ -83,6 +83,7 @@ async def _run_in_client(
 
     place = None if observers.live is None else observers.live.place
     backend = ClientTerminalBackend(client, environment().values, placed=place)
+    profile = replace(profile, surface="acp")
     planned = engine.planner.plan(request, profile, cwd=cwd)
     result = await execute(engine, planned, profile, observers=observers, backend=backend)
     return replace(result, terminal_id=backend.terminal_id)

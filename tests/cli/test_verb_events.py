@@ -170,5 +170,41 @@ def test_every_surface_is_told(home: Path, tmp_path: Path, verb: str) -> None:
             one.stdin.flush()
             events = read_ends(follower, 1)
             one.stdin.close()
-    assert {event["surface"] for event in events} == {"cli" if verb == "call" else verb}
-    assert "".join(event.get("text", "") for event in events) == "hi\n"
+    _is_told_once(events, "cli" if verb == "call" else verb)
+
+
+def _is_told_once(events: list[Event], surface: str) -> None:
+    assert {event["surface"] for event in events} == {surface}
+    (call,) = {event["call"] for event in events}
+    assert _story(events, call) == [("start", None), ("end", None), ("output", "hi\n")]
+
+
+async def test_a_terminal_that_an_editor_gives_an_agent_is_told(home: Path, tmp_path: Path) -> None:
+    pytest.importorskip("acp", reason="needs the extra acp")
+    from acp_terminals.conftest import SESSION, connected
+    from nacre.acp import TerminalProvider
+
+    with followers(home, 1) as (follower,):
+        provider = TerminalProvider(cwd=tmp_path)
+        async with connected(provider, tmp_path) as wire:
+            made = await wire.agent_side.create_terminal(session_id=SESSION, command="echo", args=["hi"])
+            ids = {"session_id": SESSION, "terminal_id": made.terminal_id}
+            await wire.agent_side.wait_for_terminal_exit(**ids)
+            await wire.agent_side.release_terminal(**ids)
+        events = await asyncio.to_thread(read_ends, follower, 1)
+    _is_told_once(events, "acp")
+
+
+async def test_an_agents_command_in_the_terminal_of_an_editor_is_told(home: Path, tmp_path: Path) -> None:
+    pytest.importorskip("acp", reason="needs the extra acp")
+    from acp_terminals.conftest import connected
+    from acp_terminals.editor import Editor
+
+    editor = Editor()
+    with followers(home, 1) as (follower,):
+        async with connected(editor, tmp_path) as wire, wire.tool() as tool:
+            assert not (await tool.call({"command": "echo hi"})).is_error
+        events = await asyncio.to_thread(read_ends, follower, 1)
+    editor.close()
+    assert editor.created == 1
+    _is_told_once(events, "acp")

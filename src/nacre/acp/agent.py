@@ -8,6 +8,8 @@ from typing import Any
 
 import acp
 
+from nacre import feed
+
 # The SDK's limit for its own streams; a message may hold files.
 LONGEST_MESSAGE_BYTES = 50 * 1024 * 1024
 
@@ -30,6 +32,7 @@ async def run_agent(agent: Any, **options: Any) -> None:
     The SDK alone notices a closed stdin. A client that closes only its end of stdout would keep the commands of its
     prompts running, although no caller can be told how they end.
     """
+    feed.surface = "acp"
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=LONGEST_MESSAGE_BYTES)
     incoming, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)

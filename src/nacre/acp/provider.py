@@ -49,7 +49,7 @@ GRACE_SECONDS = 0.5
 OUTPUT_BYTES = 1024 * 1024
 MOST_OUTPUT_BYTES = 16 * 1024 * 1024
 
-PROFILE = replace(RUN_PROFILE, contract="terminal", timeout=LONGEST_SECONDS, grace=GRACE_SECONDS)
+PROFILE = replace(RUN_PROFILE, contract="terminal", timeout=LONGEST_SECONDS, grace=GRACE_SECONDS, surface="acp")
 
 
 class _Shown:

@@ -181,12 +181,20 @@ class Publisher:
             try:
                 link.send()
             except ViewerGoneError:
-                self._drop(name)
+                self._give_up(name)
         if any(link.waits for link in self._links.values()):
             self._wake()
 
     def _drop(self, name: str) -> None:
         self._links.pop(name).close()
+
+    def _give_up(self, name: str) -> None:
+        """Hang up; a viewer that was killed has left its socket, which no later call should have to find."""
+        self._drop(name)
+        with forks.held_off:
+            lives = connect(self._directory, name)
+            if lives is not None:
+                lives.close()
 
     # Viewers.
 
@@ -258,7 +266,7 @@ class Publisher:
                 for asked in link.requests():
                     wanted += self._wish(asked)
             except ViewerGoneError:
-                self._drop(name)
+                self._give_up(name)
         now = time.monotonic()
         for call in self._calls.values():
             if call.has_news and now - call.told_at >= INTERVAL_SECONDS:

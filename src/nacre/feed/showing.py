@@ -18,7 +18,7 @@ def shown_call(call: str, profile: Profile, planned: Plan, *, started_at: float 
     request, redactor = planned.request, planned.redactor
     owner = request.owner
     facts: dict[str, Any] = {
-        **_program(started_at),
+        **_program(started_at, profile.surface),
         "session": None if owner is None else owner.session,
         "directory": planned.logged_cwd if owner is None else redactor.redact_text(owner.directory),
         "contract": profile.contract,
@@ -38,9 +38,9 @@ def shown_call(call: str, profile: Profile, planned: Plan, *, started_at: float 
 
 def refused_call(call: str, shown: Mapping[str, str]) -> ShownCall:
     """Return a call that was refused before it was planned."""
-    return ShownCall(call, {**_program(None), "session": None, "directory": shown["cwd"], **shown}, None)
+    return ShownCall(call, {**_program(None, None), "session": None, "directory": shown["cwd"], **shown}, None)
 
 
-def _program(started_at: float | None) -> dict[str, Any]:
+def _program(started_at: float | None, surface: str | None) -> dict[str, Any]:
     started = time.time() if started_at is None else started_at
-    return {"surface": feed.surface, "pid": os.getpid(), "startedAt": started}
+    return {"surface": surface or feed.surface, "pid": os.getpid(), "startedAt": started}
