@@ -45,6 +45,16 @@ KEYS = {
     "ArrowRight": 39,
 }
 
+Point = tuple[float, float]
+
+
+def button(text: str, inside: str = "body") -> str:
+    """Return an expression that gives a button that is seen."""
+    return (
+        f"[...document.querySelector({json.dumps(inside)}).querySelectorAll('button')]"
+        f".find(e => e.textContent === {json.dumps(text)} && e.checkVisibility())"
+    )
+
 
 class Window:
     """One tab."""
@@ -95,6 +105,10 @@ class Window:
 
     async def click(self, script: str) -> None:
         """Press the element that an expression gives, with the mouse, once it stands still and nothing covers it."""
+        await self.release(await self.press(script))
+
+    async def press(self, script: str) -> Point:
+        """Put the mouse down on an element; it is released where it was pressed."""
         box = await self.until(
             f"(async () => {{ const e = {script}; if (!e || e.disabled) return null;"
             " e.scrollIntoView({block: 'center'});"
@@ -104,14 +118,18 @@ class Window:
             " const still = first[0] === second[0] && first[1] === second[1];"
             " return still && e.contains(document.elementFromPoint(...second)) ? second : null; })()"
         )
-        for kind in ("mousePressed", "mouseReleased"):
-            await self.ask("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1)
+        await self.mouse("mousePressed", (box[0], box[1]))
+        return box[0], box[1]
+
+    async def release(self, point: Point) -> None:
+        await self.mouse("mouseReleased", point)
+
+    async def mouse(self, kind: str, point: Point, **facts: Any) -> None:
+        given = {"button": "left", "clickCount": 1, **facts}
+        await self.ask("Input.dispatchMouseEvent", type=kind, x=point[0], y=point[1], **given)
 
     async def press_button(self, text: str, inside: str = "body") -> None:
-        await self.click(
-            f"[...document.querySelector({json.dumps(inside)}).querySelectorAll('button')]"
-            f".find(e => e.textContent === {json.dumps(text)} && e.checkVisibility())"
-        )
+        await self.click(button(text, inside))
 
     async def type(self, text: str) -> None:
         """Type characters, each as a key."""

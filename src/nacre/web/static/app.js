@@ -1,16 +1,15 @@
 // The page: follows the server and hands what it tells to the parts.
 
-import { byId, button, make, seconds, setText } from "./dom.js";
-import { follow, now, setClock } from "./wire.js";
-import { cardsSettled, dropCard, expectCards, matchAll, running, showCard, stop, tick } from "./cards.js";
-import { clearQuestions, showQuestions, tickQuestions, waiting } from "./questions.js";
-import { openOutput } from "./outputs.js";
-import { openTerminal } from "./terminal.js";
+import { byId, make, setText } from "./dom.js";
+import { follow, setClock } from "./wire.js";
+import { cardsSettled, dropCard, expectCards, matchAll, running, showCard, tick } from "./cards.js";
+import { dropQuestions, showQuestions, tickQuestions, waiting } from "./questions.js";
+import { showJobs, tickJobs } from "./jobs.js";
+import { whenStill } from "./still.js";
 import { drawActivity } from "./chart.js";
 
 let source = null;
 let columns = 0;
-let jobs = [];
 
 /** How many characters of output fit into a card. */
 function measure() {
@@ -29,22 +28,23 @@ function connect() {
   columns = fitting;
   source?.close();
   source = follow(`api/events?columns=${columns}`, {
-    hello: (hello) => {
-      setClock(hello.time);
-      const home = hello.home.length > 1 && hello.here.startsWith(hello.home) ? `~${hello.here.slice(hello.home.length)}` : hello.here;
-      setText(byId("place"), home);
-      expectCards(hello.fresh);
-      if (hello.fresh) clearQuestions();
-    },
-    card: (card) => { showCard(card); showQuestions(card); showHead(); },
-    gone: ({ call }) => dropCard(call),
-    jobs: showJobs,
-    settled: () => { cardsSettled(); showHead(); },
+    hello: (hello) => whenStill("hello", () => greet(hello)),
+    card: (card) => whenStill(card.call, () => { showCard(card); showQuestions(card); showHead(); }),
+    gone: ({ call }) => whenStill(call, () => { dropCard(call); dropQuestions(call); showHead(); }),
+    jobs: (jobs) => whenStill("jobs", () => showJobs(jobs)),
+    settled: () => whenStill("settled", () => { cardsSettled().forEach(dropQuestions); showHead(); }),
     refused: ({ error }) => { source.close(); lost(error); },
-  }, (there, over) => {
+  }, (there, over) => whenStill("link", () => {
     if (there) byId("problem").hidden = true;
     else lost(over ? "This page needs its token: open the whole address that `nacre web` printed." : "Connection lost; trying again.");
-  });
+  }));
+}
+
+function greet(hello) {
+  setClock(hello.time);
+  const isHome = hello.home.length > 1 && hello.here.startsWith(hello.home);
+  setText(byId("place"), isHome ? `~${hello.here.slice(hello.home.length)}` : hello.here);
+  expectCards(hello.fresh);
 }
 
 function lost(text) {
@@ -59,39 +59,6 @@ function showHead() {
   setText(byId("head"), parts.join(" · "));
   byId("head").classList.toggle("asks", waiting() > 0);
   document.title = waiting() ? `(${waiting()}) nacre` : "nacre";
-}
-
-function showJobs(told) {
-  jobs = told.jobs;
-  const count = jobs.filter((job) => job.status === "running").length;
-  setText(byId("jobs-title"), jobs.length ? `Jobs · ${count} running of ${jobs.length}` : "Jobs");
-  byId("no-jobs").hidden = jobs.length > 0 && !told.problem;
-  setText(byId("no-jobs"), told.problem || "No job.");
-  const focused = document.activeElement?.dataset?.name;
-  byId("job-list").replaceChildren(...jobs.map(jobRow));
-  if (focused) byId("job-list").querySelector(`[data-name="${CSS.escape(focused)}"]`)?.focus();
-  tickJobs();
-}
-
-function jobRow(job) {
-  const named = (text, action, options = {}) =>
-    button(text, action, { "data-name": `${job.id} ${text}`, "aria-label": `${text} ${job.id}`, ...options });
-  return make("li", { class: "job", "data-status": job.status },
-    make("p", { class: "job-head" }, make("b", { text: job.id }), make("span", { class: "state", text: job.state }),
-      make("span", { class: "time" })),
-    make("p", { class: "command" }, make("code", { text: job.command })),
-    job.note ? make("p", { class: "quiet", text: job.note }) : null,
-    make("p", { class: "buttons" },
-      job.terminal ? named("Terminal", () => openTerminal(job.id, job.id, job.command)) : null,
-      named("Log", () => openOutput("job", job.id, job.command)),
-      job.status === "running" ? named("Stop", (event) => stop(job.id, event.currentTarget), { class: "danger" }) : null));
-}
-
-function tickJobs() {
-  [...byId("job-list").children].forEach((row, at) => {
-    const job = jobs[at];
-    if (job?.started) setText(row.querySelector(".time"), seconds(Math.max(0, (job.ended ?? Math.floor(now())) - job.started)));
-  });
 }
 
 for (const id of ["filter", "density"]) byId(id).addEventListener("change", matchAll);

@@ -1,6 +1,6 @@
 // The transcript: a card for each call, the newest first.
 
-import { announce, byId, button, counted, make, seconds, setText } from "./dom.js";
+import { announce, byId, button, counted, make, seconds, setAttribute, setText } from "./dom.js";
 import { callPath, now, post } from "./wire.js";
 import { openOutput } from "./outputs.js";
 import { openTerminal } from "./terminal.js";
@@ -25,7 +25,11 @@ function build(data) {
     screen: make("p", { class: "quiet" }),
     notes: make("ul", { class: "notes" }),
     facts: make("span", { class: "facts" }),
-    buttons: make("span", { class: "buttons" }),
+    // Made once: a button that is made anew between a press and its release is not clicked. Those that go are first, as
+    // the last one keeps its place at the right.
+    stop: button("Stop", (event) => stop(data.call, event.currentTarget), { class: "danger" }),
+    terminal: button("Terminal", () => openTerminal(card.data.job, data.call, card.data.command)),
+    output: button("Output", () => openOutput("call", data.call, card.data.command)),
   };
   const id = `call-${data.call}`;
   const element = make("li", { class: "card" },
@@ -33,7 +37,8 @@ function build(data) {
       make("p", { class: "card-head" }, parts.sign, parts.state, parts.origin, parts.time),
       make("h3", { class: "command", id }, parts.command),
       parts.hint, parts.lines, parts.screen, parts.notes,
-      make("div", { class: "card-foot" }, parts.facts, parts.buttons)));
+      make("div", { class: "card-foot" }, parts.facts,
+        make("span", { class: "buttons" }, parts.stop, parts.terminal, parts.output))));
   const card = { element, parts, data, stale: false };
   return card;
 }
@@ -95,19 +100,15 @@ function draw(card) {
   drawTime(card);
 }
 
-function drawButtons(card) {
-  const { data, parts } = card;
+function drawButtons({ data, parts }) {
   // A call that is written or asks for approval does not run yet.
-  const live = data.ended === null && data.status !== "preview" && data.status !== "asking";
-  const wanted = [data.terminal && "terminal", data.output && "output", live && "stop"].filter(Boolean).join(" ");
-  if (parts.buttons.dataset.shown === wanted) return;
-  parts.buttons.dataset.shown = wanted;
-  const name = () => card.data.command.slice(0, 80);
-  parts.buttons.replaceChildren(...[
-    data.terminal && button("Terminal", () => openTerminal(card.data.job, card.data.call, card.data.command), { "aria-label": `Terminal of ${name()}` }),
-    data.output && button("Output", () => openOutput("call", card.data.call, card.data.command), { "aria-label": `Whole output of ${name()}` }),
-    live && button("Stop", (event) => stop(card.data.call, event.currentTarget), { class: "danger", "aria-label": `Stop ${name()}` }),
-  ].filter(Boolean));
+  parts.stop.hidden = data.ended !== null || data.status === "preview" || data.status === "asking";
+  parts.terminal.hidden = !data.terminal;
+  parts.output.hidden = !data.output;
+  const name = data.command.slice(0, 80);
+  setAttribute(parts.stop, "aria-label", `Stop ${name}`);
+  setAttribute(parts.terminal, "aria-label", `Terminal of ${name}`);
+  setAttribute(parts.output, "aria-label", `Whole output of ${name}`);
 }
 
 export async function stop(call, pressed) {
@@ -153,10 +154,13 @@ export function expectCards(fresh) {
   if (fresh) for (const card of cards.values()) card.stale = true;
 }
 
+/** All was told: drops the cards that were not, and returns their calls. */
 export function cardsSettled() {
   settled = true;
-  for (const [call, card] of cards) if (card.stale) dropCard(call);
+  const gone = [...cards].filter(([, card]) => card.stale).map(([call]) => call);
+  gone.forEach(dropCard);
   byId("empty").hidden = cards.size > 0;
+  return gone;
 }
 
 function match(card) {

@@ -21,6 +21,10 @@ export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+export function setAttribute(element, name, value) {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}
+
 export function seconds(value) {
   if (value < 60) return `${value.toFixed(1)}s`;
   const whole = Math.round(value);

@@ -15,10 +15,9 @@ export function showQuestions(card) {
   byId("questions").hidden = open.size === 0;
 }
 
-export function clearQuestions() {
-  open.clear();
-  byId("question-list").replaceChildren();
-  byId("questions").hidden = true;
+/** Drops what a call asked that is not there any more. */
+export function dropQuestions(call) {
+  showQuestions({ call });
 }
 
 /** Shows a question once: while it is open its element stays, with what is typed into it. */

@@ -2,6 +2,7 @@
 
 import { byId, button, setText } from "./dom.js";
 import { callPath, follow, post } from "./wire.js";
+import { whenStill } from "./still.js";
 
 const dialog = byId("terminal"), screen = byId("terminal-screen"), cursor = byId("terminal-cursor");
 const input = byId("terminal-input"), box = byId("terminal-box");
@@ -58,7 +59,7 @@ function draw({ rows = {}, state }) {
       input.style.top = cursor.style.top;
     }
     const asks = state.waiting ? `waits for ${state.waiting.hidden ? "hidden input" : "input"}` : "running";
-    setText(byId("terminal-state"), state.ended ?? asks);
+    whenStill("terminal-state", () => setText(byId("terminal-state"), state.ended ?? asks));
     if (state.ended !== null) {
       shown.ended = state.ended;
       shown.source.close();
