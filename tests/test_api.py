@@ -37,7 +37,7 @@ from nacre import (
 from nacre.engine.live import LiveTail
 from nacre.settings import ExecutionSettings
 
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 30.0
 
 
 # run.

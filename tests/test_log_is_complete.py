@@ -22,7 +22,7 @@ from nacre.jobs.table import JobTable
 from nacre.settings import JobSettings, PolicySettings, Settings
 from nacre.warden import record
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 30.0
 QUICK = Settings(jobs=JobSettings(auto_background_seconds=0.2))
 
 

@@ -15,7 +15,7 @@ from nacre.jobs.table import JobTable
 from nacre.state_directory import StateDirectoryError
 from nacre.state_worker import Worker
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 30.0
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from nacre.acp import ClientTerminals
 from nacre.tool import Tool
 
 SESSION = "session-1"
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 30.0
 
 
 class NoAgent:

@@ -12,7 +12,7 @@ import pytest
 import nacre
 from nacre.adapters.relayed_terminal import INTERRUPT, Met, Shown, TerminalProgram
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 30.0
 
 
 def shown(*pieces: bytes, most: int = 1000) -> Shown:

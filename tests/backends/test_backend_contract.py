@@ -37,7 +37,7 @@ BACKENDS: dict[str, Callable[[], Backend]] = {
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("backend", BACKENDS)
 async def test_backend_keeps_the_contract(backend: str, check: Callable[[Backend], Awaitable[None]]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         await check(BACKENDS[backend]())
 
 

@@ -19,7 +19,7 @@ import nacre
 from nacre.feed import directory_of
 from nacre.tool import Tool
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 30.0
 COMMAND = [sys.executable, "-m", "nacre", "events"]
 
 Event = dict[str, Any]
@@ -72,7 +72,7 @@ async def test_every_follower_is_told_every_event_once(home: Path, tmp_path: Pat
         async with Tool("workspace", cwd=tmp_path) as tool:
             await asyncio.gather(*(nacre.run(f"seq {number} 40") for number in range(1, 6)))
             reply = await tool.call({"command": "seq 5; sleep 0.3; seq 6 9", "async": True})
-            await Tool("job").call({"poll": [reply.details["async"]["jobId"]], "wait": 20})
+            await Tool("job").call({"poll": [reply.details["async"]["jobId"]], "wait": 30})
         seen = [await asyncio.to_thread(read_ends, one, 6) for one in three]
     for events in seen:
         assert [event["seq"] for event in events] == list(range(1, len(events) + 1))

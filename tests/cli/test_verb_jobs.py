@@ -209,7 +209,7 @@ def test_a_job_whose_runner_is_gone_is_waited_for_and_then_lost(nacre: Nacre, ho
         ) as waiting:
             fifo.write_text("go\n", encoding="utf-8")
             orphan.wait(10)
-            out, _ = waiting.communicate(timeout=10)
+            out, _ = waiting.communicate(timeout=30)
     assert (waiting.returncode, json.loads(out)["state"]) == (125, "lost")
 
 

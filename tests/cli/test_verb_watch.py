@@ -18,7 +18,7 @@ import nacre
 from nacre.feed import directory_of
 from nacre.tool import Tool
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 30.0
 
 
 def _wait(wanted: Callable[[], bool]) -> None:

@@ -31,7 +31,7 @@ async def contract(backend: ClusterBackend) -> dict[str, str]:
     seen = {}
     for check in CHECKS:
         try:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(30):
                 await check(backend)
             seen[check.__name__] = "held"
         except (AssertionError, nacre.NacreError, TimeoutError) as error:

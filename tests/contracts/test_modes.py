@@ -31,7 +31,7 @@ from nacre.warden import record
 # What N26 allows for metadata beyond the limit.
 METADATA_BYTES = 200
 SNIP = "\n\n[snip]\n\n"
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 30.0
 
 
 async def call(command: str, mode: str | None = None, **options: Any) -> Reply:

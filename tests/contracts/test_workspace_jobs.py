@@ -39,7 +39,7 @@ def state(job: Job) -> tuple[str, int | None]:
 
 async def notices(tool: Tool, count: int) -> list[Notice]:
     found: list[Notice] = []
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(30):
         async for notice in tool.notices():
             found.append(notice)
             if len(found) == count:
@@ -433,7 +433,7 @@ async def test_without_terminals_a_job_that_asked_for_one_has_an_open_stdin(benc
     )
     assert reply.text.startswith(f"{SWITCHED_OFF}\n")
     assert (await bench.job({"write": "bg_1", "text": "hello\n"})).text == "Wrote 6 bytes to bg_1."
-    seen = await bench.job({"poll": ["bg_1"], "until": {"regex": "got hello"}, "wait": 10})
+    seen = await bench.job({"poll": ["bg_1"], "until": {"regex": "got hello"}, "wait": 30})
     assert (seen.details["reason"], seen.details["jobs"][0]["status"]) == ("matched", "running")
     await bench.job({"write": "bg_1", "text": "bye\n"})
     await bench.ended("bg_1")
@@ -462,7 +462,7 @@ async def test_a_job_that_ends_at_once_is_told_with_its_start_and_not_again(
 
 async def test_a_job_that_did_not_ask_for_one_has_no_input(bench: Workbench) -> None:
     await bench.call({"command": "read line; echo $?; sleep 100", "async": True})
-    await bench.job({"poll": ["bg_1"], "until": {"regex": "1"}, "wait": 10})
+    await bench.job({"poll": ["bg_1"], "until": {"regex": "1"}, "wait": 30})
     assert (await bench.job({"write": "bg_1", "text": "x\n"})).text == (
         "bg_1: stdin is closed; start the command with pty: true to keep it open"
     )

@@ -165,7 +165,7 @@ async def test_shell_path_and_variables_hold_in_sessions_and_jobs(bench: Workben
         assert timeless((await tool.call(shown)).text) == layout(f"{shell}\ntest false")
         assert timeless((await tool.call(shown | {"env": {"STAGE": "mine"}})).text) == layout(f"{shell}\nmine false")
         started = await tool.call(shown | {"async": True})
-        ended = await bench.job({"poll": [started.details["async"]["jobId"]], "wait": 20})
+        ended = await bench.job({"poll": [started.details["async"]["jobId"]], "wait": 30})
         assert f"{shell}\ntest false" in ended.text
 
 

@@ -491,7 +491,7 @@ async def test_completion_carries_the_final_text_and_state(bench: Workbench, cod
     command = f"until [ -e go ]; do sleep 0.01; done; echo done; exit {code}"
     reply = await tool.call({"command": command, "async": True})
     (bench.cwd / "go").touch()
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(30):
         notice = await anext(aiter(tool.notices()))
     assert notice.job_id == reply.details["async"]["jobId"] == "bg_1"
     assert notice.details["async"] == {"state": state, "jobId": "bg_1", "type": "bash"}
@@ -503,7 +503,7 @@ async def test_completion_carries_the_final_text_and_state(bench: Workbench, cod
 async def test_progress_of_a_job_is_read_while_it_runs(bench: Workbench) -> None:
     """W39 pushes updates; the job tool reads them here, because a tool's answer has no channel back."""
     await bench.call({"command": "echo so far; sleep 100", "async": True})
-    reply = await bench.job({"poll": ["bg_1"], "until": {"regex": "far"}, "wait": 10})
+    reply = await bench.job({"poll": ["bg_1"], "until": {"regex": "far"}, "wait": 30})
     assert reply.details["jobs"][0]["status"] == "running"
     assert "so far" in reply.text
 
@@ -650,7 +650,7 @@ async def test_strict_and_not_exclusive(bench: Workbench) -> None:
     one, two = bench.tool(), bench.tool()
     # Each waits for the file of the other: one after the other they would never end.
     wait = "until [ -e {other} ]; do sleep 0.01; done; echo {own}"
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(30):
         replies = await asyncio.gather(
             one.call({"command": "touch a; " + wait.format(other="b", own="a")}),
             two.call({"command": "touch b; " + wait.format(other="a", own="b")}),

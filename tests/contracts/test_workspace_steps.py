@@ -264,7 +264,7 @@ async def test_reuse_of_shells_is_not_seen(bench: Workbench) -> None:
 
 async def test_chunks_are_streamed(bench: Workbench) -> None:
     texts = []
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(30):
         async for item in bench.tool().stream({"command": "echo 1; until [ -e go ]; do sleep 0.01; done; echo 2"}):
             texts.append(item.text)
             (bench.cwd / "go").touch()

@@ -165,7 +165,7 @@ async def test_a_prompt_is_noticed_by_the_kernels_view(
     command: str, prompt: str, hidden: bool, bench: Workbench
 ) -> None:
     job_id = job_of(await bench.call({"command": command, "pty": True, "async": True}))
-    reply = await bench.job({"poll": [job_id], "wait": 10})
+    reply = await bench.job({"poll": [job_id], "wait": 30})
     assert (reply.details["reason"], reply.details["by"]) == ("waiting", job_id)
     assert reply.details["waitingFor"] == {"prompt": prompt, "hidden": hidden}
     await bench.job({"cancel": [job_id]})

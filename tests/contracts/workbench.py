@@ -17,7 +17,7 @@ from nacre.settings import JobSettings, OutputSettings, PolicySettings, Settings
 from nacre.tool import Tool
 from nacre.warden import children
 
-PATIENCE_SECONDS = 15.0
+PATIENCE_SECONDS = 30.0
 # Of each run its own: compared where a test is about them, and left out of whole values.
 VARYING = ("wallTimeMs", "pid", "outputFile", "survivors")
 

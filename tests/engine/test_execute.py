@@ -30,7 +30,7 @@ from nacre.sessions.turn import Turn
 from nacre.testing import Play, ScriptedBackend
 from nacre.warden import children
 
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 30.0
 
 
 class Unavailable:

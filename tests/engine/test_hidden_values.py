@@ -22,7 +22,7 @@ from nacre.tool import Tool
 
 VALUE = "not-a-real-token-4711"
 HIDDEN = "[redacted:GH_TOKEN]"
-PATIENCE_SECONDS = 15.0
+PATIENCE_SECONDS = 30.0
 # Each prints the value in a form that only a view makes whole.
 BROKEN = {
     "colour": r"printf 'a not-a-\033[31mreal-\033[0mtoken-4711 b\n'",

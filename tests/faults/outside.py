@@ -27,7 +27,7 @@ T = TypeVar("T")
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 PLAIN_USER = 65534
 # Far above what any wait here needs on a busy machine, far below the 100 s that sleepers sleep.
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 30.0
 
 
 def eventually(condition: Callable[[], T], what: str) -> T:
@@ -153,7 +153,7 @@ class Program:
     def finish(self) -> tuple[int, str, str]:
         """Wait for its end: exit code, the rest of stdout, stderr."""
         try:
-            out, errors = self.process.communicate(timeout=PATIENCE_SECONDS * 2)
+            out, errors = self.process.communicate(timeout=PATIENCE_SECONDS * 1.5)
         except subprocess.TimeoutExpired:
             self.process.kill()
             out, errors = self.process.communicate()

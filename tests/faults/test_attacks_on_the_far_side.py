@@ -77,7 +77,7 @@ FOREGROUND = {"one-shot": one_shot, "spare": with_spare, "session": in_session}
 
 @pytest.mark.parametrize("how", FOREGROUND)
 async def test_stopped_runner_goes_on_and_keeps_the_time_limit(how: str, sleeper: str) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(30):
         outcome = await FOREGROUND[how](f"echo up; kill -STOP $PPID; sleep {sleeper}", 1)
     assert outcome == ("TimedOut", "up\n")
     assert with_argument(sleeper) == []
@@ -87,7 +87,7 @@ async def test_stopped_runner_goes_on_and_keeps_the_time_limit(how: str, sleeper
 async def test_far_side_that_is_stopped_as_a_whole_goes_on_and_keeps_the_time_limit(how: str, sleeper: str) -> None:
     """No process of it is left to see that another is stopped: the caller sees to it when the limit is over."""
     parents = "w=$(cut -d' ' -f4 /proc/$PPID/stat); g=$(cut -d' ' -f4 /proc/$w/stat)"
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(30):
         outcome = await FOREGROUND[how](f"{parents}; trap '' TERM; kill -STOP $g $w $PPID; sleep {sleeper}", 1)
         assert (await run("echo next")).text == "next\n"
     assert outcome == ("TimedOut", "")
@@ -99,7 +99,7 @@ async def test_far_side_that_is_stopped_as_a_whole_goes_on_and_keeps_the_time_li
 async def test_stopped_runner_goes_on_when_those_that_would_continue_it_are_killed(how: str, sleeper: str) -> None:
     """The soak found it: guardian and warden stopped too, then killed, left a runner that no process continued."""
     parents = "w=$(cut -d' ' -f4 /proc/$PPID/stat); g=$(cut -d' ' -f4 /proc/$w/stat)"
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(30):
         outcome = await FOREGROUND[how](
             f"{parents}; echo up; trap '' TERM; kill -STOP $g $w $PPID; kill -KILL $w $g; sleep {sleeper}", 1
         )
@@ -109,7 +109,7 @@ async def test_stopped_runner_goes_on_when_those_that_would_continue_it_are_kill
 
 @pytest.mark.parametrize("how", FOREGROUND)
 async def test_stopped_runner_goes_on_and_tells_the_exit_code(how: str) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(30):
         assert await FOREGROUND[how]("echo up; kill -STOP $PPID; sleep 0.1; echo end; exit 3", 10) == (
             "Exited",
             "up\nend\n",
@@ -122,7 +122,7 @@ async def test_killed_runner_is_lost_with_its_output_and_its_command_ends(
     how: str, sleeper: str, *, detached: bool
 ) -> None:
     daemon = f"(setsid sleep {sleeper} &); sleep 0.2; " if detached else ""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(30):
         outcome = await FOREGROUND[how](f"echo up; {daemon}kill -9 $PPID; sleep {sleeper}", 60)
     assert outcome == ("Lost", "up\n")
     await gone(sleeper)
@@ -132,7 +132,7 @@ async def test_warden_goes_on_after_words_of_a_command_in_the_pipes_of_its_runne
     """Root may open the descriptors of any process: what comes there is not the word of a runner."""
     words = r"printf 'garbage\0x y\0' >"
     script = f'for f in /proc/$PPID/fd/*; do timeout 0.1 bash -c "{words} $f"; done 2>/dev/null; kill -9 $PPID; sleep'
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(30):
         assert isinstance((await run(f"{script} {sleeper}", timeout=20)).outcome, Lost)
         pid = int((await run("echo $PPID")).text)
         zygote = int(children.stat_fields(pid)[1])

@@ -249,7 +249,7 @@ async def test_case_75_output_that_somebody_takes_away_is_read_as_far_as_it_is_t
 ) -> None:
     job = await start(f"echo before; {WAIT}; echo after", tmp_path)
     tool = Tool("job")
-    await tool.call({"poll": ["bg_1"], "until": {"regex": "before"}, "wait": 10})
+    await tool.call({"poll": ["bg_1"], "until": {"regex": "before"}, "wait": 30})
     if how == "deleted":
         job.output_file.unlink()
     else:
@@ -295,7 +295,7 @@ async def test_case_77_readers_that_follow_a_growing_output_see_each_byte_once(h
             offset += size
         return seen
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(30):
         texts = await asyncio.gather(follow(50_000), follow(4096), follow(777))
     expected = "".join(f"line {n}\n" for n in range(1, 3001)) + "end\n"
     assert [text == expected for text in texts] == [True, True, True]
@@ -331,7 +331,7 @@ async def test_case_80_job_that_cannot_begin_is_told_with_its_start_or_at_once_a
     reply = await tool.call({"command": "no-such-server --port 80", "async": True})
     if reply.details["async"]["state"] == "running":
         # The machine was too busy to start a shell within the moment: the notice tells.
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(30):
             notice = await anext(aiter(tool.notices()))
         assert (notice.details["exitCode"], "command not found" in notice.text) == (127, True)
         return
@@ -387,5 +387,5 @@ async def test_delivery_is_not_lost_when_a_listener_leaves_before_the_end(home: 
         async with asyncio.timeout(0.3):
             await anext(completions(table, lambda _: True))
     (tmp_path / "go").touch()
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(30):
         assert (await anext(completions(table, lambda _: True))).id == "bg_1"

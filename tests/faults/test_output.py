@@ -115,7 +115,7 @@ async def test_case_37_closed_streams_are_not_taken_for_the_end(tmp_path: Path) 
 
 
 async def test_case_38_grandchild_that_holds_the_pipe_does_not_hold_the_call(sleeper: str) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         # Until it has become sleep, the child of bash is another bash.
         result = await run(f"sleep {sleeper} & until grep -q ^sleep /proc/$!/cmdline; do :; done; echo started")
     assert (result.outcome, result.text) == (Exited(0), "started\n")
@@ -142,7 +142,7 @@ async def test_case_39_late_output_is_kept_up_to_the_drain_limit_then_let_go(tmp
 async def test_case_40_consumer_that_does_not_read_does_not_slow_the_command_down(tmp_path: Path) -> None:
     stream = workspace(tmp_path).stream({"command": "echo first; seq 300000; touch finished"})
     assert isinstance(await anext(stream), Update)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(30):
         while not (tmp_path / "finished").exists():
             await asyncio.sleep(0.005)
     rest = [item async for item in stream]
@@ -243,12 +243,12 @@ async def test_case_44_artifact_is_readable_by_its_owner_only(home: Path, tmp_pa
     ],
 )
 async def test_case_45_prompt_ends_at_once(command: str, code: int) -> None:
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(30):
         assert (await run(command)).outcome == Exited(code)
 
 
 async def test_case_45_git_does_not_ask_for_a_password(tmp_path: Path) -> None:
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(30):
         result = await run("git -c credential.helper= ls-remote http://127.0.0.1:9/none.git", cwd=tmp_path)
     assert not result.ok
 
@@ -314,7 +314,7 @@ async def test_case_48_a_line_that_a_terminal_cannot_hold_is_refused_before_it_i
     begun = await job.call({"write": "bg_1", "text": "x" * 4000})
     grown = await job.call({"write": "bg_1", "text": "x" * 96})
     ended = await job.call({"write": "bg_1", "text": "x" * 95 + "\n"})
-    polled = await job.call({"poll": ["bg_1"], "wait": 20})
+    polled = await job.call({"poll": ["bg_1"], "wait": 30})
     assert (refused.is_error, begun.is_error, grown.is_error, ended.is_error) == (True, False, True, False)
     assert "the terminal of bg_1 holds lines of at most 4095 bytes: 0 of 4097 bytes were typed" in refused.text
     assert "\n4095\n" in polled.text

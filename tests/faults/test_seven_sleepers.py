@@ -154,9 +154,9 @@ async def test_seven_sleepers_in_a_terminal_are_gone_after_a_cancel(sleeper: str
 async def test_seven_sleepers_in_a_terminal_are_gone_after_their_job_is_cancelled(sleeper: str, home: Path) -> None:
     reply = await Tool("workspace", cwd="/").call({"command": tree(STUBBORN, sleeper), "pty": True, "async": True})
     job, job_id = Tool("job"), reply.details["async"]["jobId"]
-    await job.call({"poll": [job_id], "until": {"regex": "six are up"}, "wait": 20})
+    await job.call({"poll": [job_id], "until": {"regex": "six are up"}, "wait": 30})
     await job.call({"cancel": [job_id]})
-    await job.call({"poll": [job_id], "wait": 20})
+    await job.call({"poll": [job_id], "wait": 30})
     assert with_argument(sleeper) == []
 
 

@@ -26,7 +26,7 @@ from nacre.warden import children, record
 WAIT = "until [ -e go ]; do sleep 0.01; done"
 QUICK = Settings(jobs=JobSettings(auto_background_seconds=0.2))
 # Far above what a call here takes, far below for ever.
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 30.0
 
 
 class SmallDisk:

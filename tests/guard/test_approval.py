@@ -56,7 +56,7 @@ async def stubborn(command: str, verdict: Verdict) -> bool:
 @pytest.mark.parametrize("approver", [silence, stubborn])
 async def test_no_answer_is_a_denial_that_says_so_within_the_call_s_timeout(tmp_path: Path, approver: Any) -> None:
     made = tmp_path / "made"
-    async with nacre.Tool("workspace", approver=approver) as tool, asyncio.timeout(20):
+    async with nacre.Tool("workspace", approver=approver) as tool, asyncio.timeout(30):
         reply = await tool.call({"command": f"touch {made}", "timeout": 1})
     assert reply.is_error
     assert "it needs approval, and no answer came within 1 s; nothing was run" in reply.text
@@ -71,7 +71,7 @@ async def test_no_answer_is_a_denial_that_says_so_within_the_call_s_timeout(tmp_
 async def test_an_answer_is_waited_for_a_minute_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert approval.ANSWER_SECONDS == 60
     monkeypatch.setattr(approval, "ANSWER_SECONDS", 0.2)
-    async with nacre.Tool("modes", approver=silence) as tool, asyncio.timeout(20):
+    async with nacre.Tool("modes", approver=silence) as tool, asyncio.timeout(30):
         reply = await tool.call({"command": f"touch {tmp_path / 'made'}", "mode": "slow"})
     assert "no answer came within 0.2 s" in reply.text
     assert not (tmp_path / "made").exists()
@@ -107,7 +107,7 @@ async def cancelled(command: str, verdict: Verdict) -> bool:
     ],
 )
 async def test_an_approver_that_fails_or_gives_no_clear_yes_denies(tmp_path: Path, approver: Any, says: str) -> None:
-    async with nacre.Tool("workspace", approver=approver) as tool, asyncio.timeout(20):
+    async with nacre.Tool("workspace", approver=approver) as tool, asyncio.timeout(30):
         reply = await tool.call({"command": f"touch {tmp_path / 'made'}"})
     assert reply.is_error
     assert says in reply.text
@@ -116,7 +116,7 @@ async def test_an_approver_that_fails_or_gives_no_clear_yes_denies(tmp_path: Pat
 
 
 async def test_a_denial_for_want_of_an_answer_is_in_the_log(home: Path, tmp_path: Path) -> None:
-    async with nacre.Tool("workspace", approver=silence) as tool, asyncio.timeout(20):
+    async with nacre.Tool("workspace", approver=silence) as tool, asyncio.timeout(30):
         await tool.call({"command": f"touch {tmp_path / 'made'}", "timeout": 1})
     last = list(audit.entries(str(home)))[-1]
     assert (last["outcome"], last["rule"]) == ("denied", "ask-touch")
@@ -160,7 +160,7 @@ async def test_a_cancelled_call_cancels_its_question(tmp_path: Path) -> None:
             ended.set()
         return True
 
-    async with nacre.Tool("workspace", approver=watched) as tool, asyncio.timeout(20):
+    async with nacre.Tool("workspace", approver=watched) as tool, asyncio.timeout(30):
         call = asyncio.create_task(tool.call({"command": f"touch {tmp_path / 'made'}"}))
         await asked.wait()
         call.cancel()

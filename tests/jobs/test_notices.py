@@ -23,7 +23,7 @@ async def first(table: JobTable, count: int = 1) -> list[str]:
     """The next jobs that are told."""
     found: list[str] = []
     stream = completions(table, lambda job: True)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         async for job in stream:
             found.append(job.id)
             if len(found) == count:
@@ -42,9 +42,9 @@ async def test_the_end_of_a_job_is_told_as_it_ends_and_only_once(table: JobTable
     listeners = [asyncio.create_task(listen()) for _ in range(3)]
     jobs = [await start("true") for _ in range(5)]
     for job in jobs:
-        await poll(table, [job.id], wait=10)
+        await poll(table, [job.id], wait=30)
     last = await start("true")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while last.id not in told:
             await asyncio.sleep(0.01)
     for listener in listeners:
@@ -59,12 +59,12 @@ async def test_who_stops_listening_in_the_middle_of_a_notice_gives_back_every_de
     """A job that runs is watched by its lock; no collector is waited for to close it."""
     running, done = await start("sleep 600"), await start("true")
     async with nacre.Tool("job") as tool:
-        async with asyncio.timeout(10), aclosing(tool.notices()) as notices:
+        async with asyncio.timeout(30), aclosing(tool.notices()) as notices:
             assert (await anext(notices)).job_id == done.id
             assert held_below(running.directory)
         assert held_below(running.directory) == []
     table.stop(running.id)
-    await poll(table, [running.id], wait=10)
+    await poll(table, [running.id], wait=30)
 
 
 def held_below(directory: Path) -> list[str]:
@@ -76,7 +76,7 @@ def held_below(directory: Path) -> list[str]:
 
 async def test_a_job_that_ended_while_nobody_listened_is_told_first(table: JobTable, start: Start) -> None:
     done = await start("true")
-    await poll(table, [done.id], wait=10)
+    await poll(table, [done.id], wait=30)
     assert await first(table) == [done.id]
     assert is_claimed(done)
     following = await start("true")
@@ -85,7 +85,7 @@ async def test_a_job_that_ended_while_nobody_listened_is_told_first(table: JobTa
 
 async def test_a_job_is_held_back_while_it_is_not_wanted(table: JobTable, start: Start) -> None:
     job = await start("true")
-    await poll(table, [job.id], wait=10)
+    await poll(table, [job.id], wait=30)
     asked: list[str] = []
 
     def wanted(found: Job) -> bool:
@@ -93,7 +93,7 @@ async def test_a_job_is_held_back_while_it_is_not_wanted(table: JobTable, start:
         return len(asked) > 2
 
     stream = completions(table, wanted)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         assert (await anext(stream)).id == job.id
     await stream.aclose()
     assert asked == [job.id] * 3
@@ -101,7 +101,7 @@ async def test_a_job_is_held_back_while_it_is_not_wanted(table: JobTable, start:
 
 async def test_of_many_processes_one_delivers(table: JobTable, start: Start, home: Path) -> None:
     job = await start("true")
-    await poll(table, [job.id], wait=10)
+    await poll(table, [job.id], wait=30)
     script = (
         "import sys; from pathlib import Path; from nacre.jobs.table import JobTable\n"
         "from nacre.jobs.notices import claim\n"
@@ -115,7 +115,7 @@ async def test_of_many_processes_one_delivers(table: JobTable, start: Start, hom
 
 async def test_the_text_tells_how_it_ended_and_shows_the_output(table: JobTable, start: Start) -> None:
     job = await start("printf '\\033[31mred\\033[0m\\n'; exit 3")
-    found = (await poll(table, [job.id], wait=10)).jobs[0]
+    found = (await poll(table, [job.id], wait=30)).jobs[0]
     head, body = text_of(found).split("\n", 1)
     assert head.startswith(f"Background job {job.id} [bash] failed, exit code 3, ")
     assert head.endswith(r"s: printf '\033[31mred\033[0m\n'; exit 3")
@@ -124,7 +124,7 @@ async def test_the_text_tells_how_it_ended_and_shows_the_output(table: JobTable,
 
 async def test_a_long_output_is_told_by_its_ends_and_how_to_read_the_rest(table: JobTable, start: Start) -> None:
     job = await start("seq 1 100000")
-    found = (await poll(table, [job.id], wait=10)).jobs[0]
+    found = (await poll(table, [job.id], wait=30)).jobs[0]
     _, *body = text_of(found).split("\n")
     size = sum(len(f"{n}\n") for n in range(1, 100_001))
     assert (body[0], body[-1]) == ("1", "100000")
@@ -135,12 +135,12 @@ async def test_a_long_output_is_told_by_its_ends_and_how_to_read_the_rest(table:
 
 async def test_a_job_without_output_says_so(table: JobTable, start: Start) -> None:
     job = await start("true")
-    found = (await poll(table, [job.id], wait=10)).jobs[0]
+    found = (await poll(table, [job.id], wait=30)).jobs[0]
     assert text_of(found).split("\n", 1)[1] == "(no output)"
 
 
 async def test_a_deleted_output_is_told_with_a_notice(table: JobTable, start: Start) -> None:
     job = await start("echo x")
-    found = (await poll(table, [job.id], wait=10)).jobs[0]
+    found = (await poll(table, [job.id], wait=30)).jobs[0]
     found.output_file.unlink()
     assert text_of(found).endswith("is gone: it was deleted]")

@@ -20,7 +20,7 @@ from nacre.jobs.table import JobTable
 from nacre.warden import record
 from nacre.warden.path_lookup import project_of
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 30.0
 
 
 async def started(tool: Tool, command: str = "true", **arguments: Any) -> str:

@@ -23,12 +23,12 @@ Start = Callable[[str], Awaitable[Job]]
 
 async def end(table: JobTable, job: Job) -> None:
     table.stop(job.id)
-    assert (await poll(table, [job.id], wait=5)).reason == "ended"
+    assert (await poll(table, [job.id], wait=30)).reason == "ended"
 
 
 async def test_a_poll_returns_when_any_of_the_jobs_ends(table: JobTable, start: Start) -> None:
     long, short = await start("sleep 1000"), await start("exit 3")
-    found = await poll(table, [long.id, short.id], wait=10)
+    found = await poll(table, [long.id, short.id], wait=30)
     assert (found.reason, found.by, [job.state for job in found.jobs]) == ("ended", short.id, ["running", "exited"])
     assert found.jobs[1].record["exitCode"] == 3
     await end(table, long)
@@ -43,14 +43,14 @@ async def test_a_poll_returns_at_its_limit_with_the_job_running(table: JobTable,
 
 async def test_unknown_ids_are_named_and_the_others_are_watched(table: JobTable, start: Start) -> None:
     job = await start("true")
-    found = await poll(table, ["bg_77", job.id, "../x", job.id], wait=5)
+    found = await poll(table, ["bg_77", job.id, "../x", job.id], wait=30)
     assert (found.unknown, [one.id for one in found.jobs]) == (("bg_77", "../x"), [job.id])
     assert await poll(table, ["bg_77"]) == Poll(jobs=(), unknown=("bg_77",), reason="ended")
 
 
 async def test_a_line_is_found_wherever_it_appears_and_the_line_is_told(table: JobTable, start: Start) -> None:
     job = await start("echo starting; printf 'Local: \\033[1mhttp://x\\033[0m/ ready'; sleep 1000")
-    found = await poll(table, [job.id], until=Until(regex=r"http://\w+/"), wait=10)
+    found = await poll(table, [job.id], until=Until(regex=r"http://\w+/"), wait=30)
     assert (found.reason, found.by) == ("matched", job.id)
     assert found.line is not None
     assert found.line.startswith("Local: http://x/")
@@ -59,22 +59,22 @@ async def test_a_line_is_found_wherever_it_appears_and_the_line_is_told(table: J
 
 async def test_a_prompt_without_line_end_matches_its_end(table: JobTable, start: Start) -> None:
     job = await start("printf 'Password: '; sleep 1000")
-    found = await poll(table, [job.id], until=Until(regex="Password: $"), wait=10)
+    found = await poll(table, [job.id], until=Until(regex="Password: $"), wait=30)
     assert (found.reason, found.line) == ("matched", "Password: ")
     await end(table, job)
 
 
 async def test_a_line_written_before_the_end_counts_although_the_job_has_ended(table: JobTable, start: Start) -> None:
     job = await start("echo ready")
-    await poll(table, [job.id], wait=5)
-    assert (await poll(table, [job.id], until=Until(regex="ready"), wait=5)).reason == "matched"
-    assert (await poll(table, [job.id], until=Until(regex="never"), wait=5)).reason == "ended"
+    await poll(table, [job.id], wait=30)
+    assert (await poll(table, [job.id], until=Until(regex="ready"), wait=30)).reason == "matched"
+    assert (await poll(table, [job.id], until=Until(regex="never"), wait=30)).reason == "ended"
 
 
 async def test_each_poll_finds_the_next_line_and_none_twice(table: JobTable, start: Start) -> None:
     job = await start("printf 'tick 1\\ntick 2\\nno\\ntick 3\\n'; sleep 1000")
     scans = Scans()
-    lines = [(await poll(table, [job.id], until=Until(regex="^tick"), wait=5, scans=scans)).line for _ in range(3)]
+    lines = [(await poll(table, [job.id], until=Until(regex="^tick"), wait=30, scans=scans)).line for _ in range(3)]
     assert lines == ["tick 1", "tick 2", "tick 3"]
     assert (await poll(table, [job.id], until=Until(regex="^tick"), wait=0, scans=scans)).reason == "wait"
     await end(table, job)
@@ -84,7 +84,7 @@ async def test_what_was_searched_is_not_read_again(table: JobTable, start: Start
     job = await start("seq 1 100000; echo last; sleep 1000")
     scans = Scans()
     until = Until(regex="^(last|secret)$")
-    assert (await poll(table, [job.id], until=until, wait=10, scans=scans)).line == "last"
+    assert (await poll(table, [job.id], until=until, wait=30, scans=scans)).line == "last"
     with JobFile.open(job) as file:
         searched = file.end
     # What is behind us is changed: a second reading would find it.
@@ -116,7 +116,7 @@ async def test_a_port_that_opens_is_noticed(
         port = probe.getsockname()[1]
     job = await start("sleep 1000")
     assert (await poll(table, [job.id], until=Until(port=port), wait=0)).reason == "wait"
-    waiting = asyncio.create_task(poll(table, [job.id], until=Until(port=port), wait=10))
+    waiting = asyncio.create_task(poll(table, [job.id], until=Until(port=port), wait=30))
     with socket.socket(family) as server:
         server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         server.bind((host, port))
@@ -130,14 +130,14 @@ async def test_a_file_is_looked_for_in_the_directory_of_the_job(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     job = await start("touch done.txt; sleep 1000")
-    found = await poll(table, [job.id], until=Until(file="done.txt"), wait=10)
+    found = await poll(table, [job.id], until=Until(file="done.txt"), wait=30)
     assert (found.reason, found.by) == ("file", job.id)
     await end(table, job)
 
 
 async def test_silence_is_noticed_and_counts_from_before_the_poll(table: JobTable, start: Start) -> None:
     job = await start("echo x; sleep 1000")
-    assert (await poll(table, [job.id], until=Until(quiet=0.2), wait=10)).reason == "quiet"
+    assert (await poll(table, [job.id], until=Until(quiet=0.2), wait=30)).reason == "quiet"
     long_ago = os.stat(job.output_file).st_mtime - 100
     os.utime(job.output_file, (long_ago, long_ago))
     assert (await poll(table, [job.id], until=Until(quiet=90), wait=0)).reason == "quiet"
@@ -161,7 +161,7 @@ async def test_a_job_of_another_process_is_watched_like_our_own(table: JobTable)
         "print(reply.details['jobId'])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    found = await poll(table, [done.stdout.strip()], wait=10)
+    found = await poll(table, [done.stdout.strip()], wait=30)
     assert (found.reason, found.jobs[0].record["exitCode"]) == ("ended", 4)
 
 

@@ -22,7 +22,7 @@ from nacre.mcp.toolbox import Toolbox
 # The protocol revision that a client of each era comes to.
 ERAS = {"legacy": "2025-11-25", "auto": "2026-07-28"}
 WIRES = [f"{transport}-{era}" for transport in ("stdio", "http") for era in ERAS]
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 30.0
 
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
 

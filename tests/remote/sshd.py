@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import pytest
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 30.0
 
 
 class Sshd:

@@ -288,7 +288,7 @@ def test_wrong_requests_are_refused_by_name(client: Client, work: Path) -> None:
 
 def test_a_setting_that_is_wrong_is_said_at_the_start(start: Start) -> None:
     client = start(env={"NACRE_MAX_JOBS": "many"}, stderr=subprocess.PIPE)
-    out, err = client.process.communicate(timeout=20)
+    out, err = client.process.communicate(timeout=30)
     assert (client.process.returncode, out) == (125, b"")
     assert b"NACRE_MAX_JOBS" in err
 

@@ -132,7 +132,7 @@ async def test_where_a_session_goes_does_not_widen_what_it_may_write(workspace: 
             assert reply.details["sandbox"]["writable"] == [str(workspace)]
         await tool.call({"command": "touch x", "async": True})
         job = nacre.Tool("job", cwd=workspace, settings=SETTINGS)
-        assert "Read-only file system" in (await job.call({"poll": ["bg_1"], "wait": 10})).text
+        assert "Read-only file system" in (await job.call({"poll": ["bg_1"], "wait": 30})).text
     assert list(outside.iterdir()) == []
 
 
@@ -142,7 +142,7 @@ async def test_a_job_runs_in_the_sandbox_and_has_its_status(workspace: Path) -> 
         assert started.details["sandbox"]["backend"] == "bubblewrap"
         assert "sandbox: bubblewrap " in started.text
         job = nacre.Tool("job", cwd=workspace, settings=SETTINGS)
-        reply = await job.call({"poll": ["bg_1"], "wait": 10})
+        reply = await job.call({"poll": ["bg_1"], "wait": 30})
         assert "exit code 5" in reply.text
         assert "Read-only file system" in reply.text
 
@@ -152,12 +152,12 @@ async def test_what_a_command_leaves_is_a_job_with_a_status(workspace: Path) -> 
         reply = await tool.call({"command": "(sleep 0.5; exit 4) > /dev/null & echo left"})
         assert reply.details["async"]["jobId"] == "bg_1"
         job = nacre.Tool("job", cwd=workspace, settings=SETTINGS)
-        assert "exit code 4" in (await job.call({"poll": ["bg_1"], "wait": 10})).text
+        assert "exit code 4" in (await job.call({"poll": ["bg_1"], "wait": 30})).text
 
 
 async def test_spares_are_in_the_sandbox_too(workspace: Path) -> None:
     async def ready() -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while not any(spare.look() for spare in list(spares._shelf)):
                 await asyncio.sleep(0.005)
 
@@ -204,7 +204,7 @@ async def test_placeholders_are_gone_when_the_sandbox_is(workspace: Path) -> Non
         [sys.executable, "-c", script], cwd=workspace, env=environ, capture_output=True, text=True, check=True
     )
     assert "nacre.toml" in done.stdout.split()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while list(workspace.iterdir()):
             await asyncio.sleep(0.01)
 
@@ -231,7 +231,7 @@ async def test_a_background_command_is_confined_too(workspace: Path) -> None:
         reply = await tool.call({"command": "touch /etc/nacre-m; echo done", "mode": "background"})
         assert "<pid>" in reply.text
         output = Path(reply.details["outputFile"])
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while "done" not in output.read_text(encoding="utf-8"):
                 await asyncio.sleep(0.01)
         assert "Read-only file system" in output.read_text(encoding="utf-8")

@@ -165,7 +165,7 @@ async def test_sessions_and_jobs_have_the_proxy_too(ask: str, server: Server, wo
         assert "refused a connection" not in (await tool.call({"command": "true"})).text
         await tool.call({"command": f"{ask} plain localhost {server.port}", "async": True})
         job = nacre.Tool("job", cwd=workspace, settings=chosen)
-        assert "hello" in (await job.call({"poll": ["bg_1"], "wait": 20})).text
+        assert "hello" in (await job.call({"poll": ["bg_1"], "wait": 30})).text
 
 
 async def test_programs_are_told_of_the_proxy(workspace: Path) -> None:

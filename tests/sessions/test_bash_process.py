@@ -43,7 +43,7 @@ async def test_a_process_beside_the_shell_is_left_over_until_it_ends(runner: sub
         # As if an earlier turn had left it running as a job.
         leftovers.job_marks.add(marks.mark_of(other) or 0)
         assert said(runner) == "done\n"
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while not leftovers.none(str(other)):
                 await asyncio.sleep(0.01)
         assert leftovers.none(SAME)

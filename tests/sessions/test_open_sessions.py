@@ -13,7 +13,7 @@ PLAIN = ShellSettings(snapshot=False)
 
 
 async def gone(pid: int) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not children.is_zombie(pid):
             await asyncio.sleep(0.01)
 

@@ -15,7 +15,7 @@ import nacre
 from nacre.sessions import rc_file
 from nacre.warden import children
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 30.0
 SLOW = "takes long to read: this command runs without its functions, aliases and PATH"
 
 

@@ -33,7 +33,7 @@ def is_alive(pid: int) -> bool:
 
 
 async def gone(pid: int) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while is_alive(pid):
             await asyncio.sleep(0.01)
 
@@ -83,7 +83,7 @@ async def test_a_cancelled_command_costs_the_shell_but_not_the_state(tmp_path: P
     async with session(tmp_path) as shell:
         await shell.run("x=kept")
         running = asyncio.create_task(shell.run("touch here; exec sleep 100"))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while not (tmp_path / "here").exists():
                 await asyncio.sleep(0.005)
         running.cancel()
@@ -196,7 +196,7 @@ async def test_commands_wait_for_each_other(tmp_path: Path) -> None:
 async def test_waiting_too_long_names_the_command_that_runs(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         long = asyncio.create_task(shell.run("touch here; while [ ! -e go ]; do sleep 0.01; done"))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while not (tmp_path / "here").exists():
                 await asyncio.sleep(0.005)
         with pytest.raises(nacre.NacreError, match=r"timed out after 0\.1 s waiting .* 'touch here; while"):
@@ -420,7 +420,7 @@ async def test_what_ends_by_itself_does_not_cost_the_shell(tmp_path: Path) -> No
 async def test_a_session_that_is_closed_lets_its_command_end(tmp_path: Path) -> None:
     shell = session(tmp_path)
     running = asyncio.create_task(shell.run("touch here; while [ ! -e go ]; do sleep 0.01; done; echo ended $$"))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not (tmp_path / "here").exists():
             await asyncio.sleep(0.005)
     await shell.aclose()

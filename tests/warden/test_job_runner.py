@@ -33,13 +33,13 @@ async def started(command: str, **arguments: object) -> tuple[Job, JobTable]:
 
 
 async def ended(job: Job, table: JobTable) -> Job:
-    assert (await poll(table, [job.id], wait=15)).reason == "ended"
+    assert (await poll(table, [job.id], wait=30)).reason == "ended"
     return table.get(job.id)
 
 
 async def test_the_shell_is_the_runners_own_child_and_leads_a_session(home: Path) -> None:
     job, table = await started("echo $PPID $$; cut -d' ' -f6 /proc/$$/stat; echo ready; sleep 1000")
-    assert (await poll(table, [job.id], until=Until(regex="ready"), wait=15)).reason == "matched"
+    assert (await poll(table, [job.id], until=Until(regex="ready"), wait=30)).reason == "matched"
     parent, shell, session, _ = job.output_file.read_text().split()
     assert (int(parent), int(shell), int(session)) == (job.record["runnerPid"], job.record["pid"], job.record["pid"])
     table.stop(job.id)
@@ -53,7 +53,7 @@ async def test_a_flood_of_output_does_not_keep_a_job_past_its_limit(home: Path) 
 
 async def test_orphans_that_end_are_collected_while_the_job_runs(home: Path) -> None:
     job, table = await started("sh -c 'sleep 0.05 & echo $!'; echo ready; exec sleep 1000")
-    assert (await poll(table, [job.id], until=Until(regex="ready"), wait=15)).reason == "matched"
+    assert (await poll(table, [job.id], until=Until(regex="ready"), wait=30)).reason == "matched"
     orphan = int(job.output_file.read_text().split()[0])
     runner = job.record["runnerPid"]
     while orphan in (children.children_of(runner) or []):

@@ -31,5 +31,5 @@ async def test_the_runner_of_a_job_keeps_less_than_a_megabyte_for_itself(home: P
     costs = [own_kilobytes(runner) for runner in runners]
     for job_id in ids:
         table.stop(job_id)
-        assert (await poll(table, [job_id], wait=15)).reason == "ended"
+        assert (await poll(table, [job_id], wait=30)).reason == "ended"
     assert statistics.median(costs) <= LIMIT_KILOBYTES, costs

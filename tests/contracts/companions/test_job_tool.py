@@ -38,7 +38,7 @@ async def start(home: Path) -> AsyncIterator[Start]:
     for job in table.list().jobs:
         if job.running:
             table.stop(job.id)
-            await poll(table, [job.id], wait=10)
+            await poll(table, [job.id], wait=30)
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def tool() -> Tool:
 
 
 async def ended(home: Path, job_id: str) -> None:
-    assert (await poll(JobTable(home), [job_id], wait=10)).reason == "ended"
+    assert (await poll(JobTable(home), [job_id], wait=30)).reason == "ended"
 
 
 def without_times(reply: Reply) -> list[dict[str, Any]]:
@@ -112,7 +112,7 @@ async def test_a_result_that_a_poll_returns_is_not_delivered_as_well(tool: Tool,
         job_id = await start("sleep 0.1")
         assert (await tool.call({"poll": [job_id]})).details["by"] == job_id
     last = await start("true")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while last not in told:
             await asyncio.sleep(0.01)
     listening.cancel()
