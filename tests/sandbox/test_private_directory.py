@@ -43,7 +43,7 @@ def test_a_directory_in_use_stays_and_one_that_was_left_goes(tmp_path: Path) -> 
 
 
 def test_placeholders_of_a_killed_program_go_too(tmp_path: Path) -> None:
-    register, left = register_of((str(tmp_path),)), tmp_path / "nacre.toml"
+    register, left = register_of(str(tmp_path)), tmp_path / "nacre.toml"
     Path(register).write_bytes(f"{left}\0".encode())
     left.mkdir()
     held = Placeholders(register, [])

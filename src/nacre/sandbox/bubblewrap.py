@@ -35,7 +35,7 @@ def words_of(program: str, policy: SandboxPolicy, found: Surroundings, *, user_n
         words += ["--bind", found.temporary, "/tmp"]
     for path in found.shown:
         words += ["--ro-bind", path, path]
-    for path in found.writable:
+    for path in (*found.writable, *found.granted):
         words += ["--bind", path, path]
     for path in found.pinned:
         # A directory that is a mount point cannot be renamed, and neither can what is below be replaced with it.

@@ -11,8 +11,9 @@ from nacre.errors import StartError
 from nacre.sandbox.bubblewrap import words_of
 from nacre.sandbox.private_directory import PrivateDirectory, refusals_of, register_of
 from nacre.sandbox.probing import Found, probe
+from nacre.sandbox.repositories import Repositories, RepositoryLook
 from nacre.sandbox.sandbox_policy import NEEDS, SandboxPolicy, policy_of
-from nacre.sandbox.surroundings import Surroundings, look_around, on_overlay, writable_roots
+from nacre.sandbox.surroundings import NO_REPOSITORIES, Surroundings, look_around, on_overlay, writable_roots
 from nacre.sandbox.syscall_filter import AF_INET, AF_INET6, AF_NETLINK, filter_program
 from nacre.settings import SandboxSettings
 from nacre.warden.placeholders import listed
@@ -29,6 +30,7 @@ class Confiner:
         self._private: dict[str, PrivateDirectory] = {}
         """The directory that is /tmp in a session's sandbox."""
         self._known: dict[tuple[object, ...], SandboxSpec] = {}
+        self._repositories = RepositoryLook()
 
     @property
     def found(self) -> Found:
@@ -44,16 +46,28 @@ class Confiner:
         Raises:
             StartError: there must be one, and it cannot be had.
         """
-        key = (workspace, session, overlay, _stamp(workspace), _stamp(os.path.join(workspace, ".git")))
+        repositories = self._repositories_of(workspace)
+        stamps = (_stamp(workspace), _stamp(os.path.join(workspace, ".git")))
+        key = (workspace, session, overlay, repositories, *stamps)
         known = self._known.get(key)
         if known is None:
-            known = self._make(workspace, session, overlay)
+            known = self._make(workspace, session, repositories, overlay)
             if len(self._known) >= 64:
                 self._known.clear()
             self._known[key] = known
         return known
 
-    def _make(self, workspace: str, session: str, overlay: str | None) -> SandboxSpec:
+    def _repositories_of(self, workspace: str) -> Repositories:
+        """The repositories whose hooks and configuration are protected."""
+        if "protected" not in self._policy.needs or "protected" not in self.found.enforces:
+            return NO_REPOSITORIES
+        try:
+            roots = writable_roots(self._policy, workspace, self._environ.get("HOME"))
+        except OSError:
+            return NO_REPOSITORIES  # refused when the sandbox is made
+        return self._repositories.find(roots)
+
+    def _make(self, workspace: str, session: str, repositories: Repositories, overlay: str | None) -> SandboxSpec:
         found, policy = self.found, self._policy
         everything = overlay is not None and policy.access == "full"
         if everything:
@@ -69,24 +83,19 @@ class Confiner:
                 self._environ,
                 temporary=self._temporary(session),
                 state_dir=self._state_dir,
-                held=self._held(workspace),
+                held=_Held(),
+                repositories=repositories,
             )
         except OSError as error:
             reason = f"{error.filename or '/tmp'}: {error.strerror}"
             raise StartError(f"nothing was run: the sandbox could not be made: {reason}") from error
         missing = self._missing(found, policy, around.problems)
-        register = register_of(around.writable)
+        if repositories.unseen:
+            missing = (*missing, repositories.unseen)
         if overlay is not None:
             around = on_overlay(around, overlay, everything=everything)
-        message = _message(found, policy, around, register)
-        return SandboxSpec(message, _facts(found, policy, around.writable, missing))
-
-    def _held(self, workspace: str) -> list[str]:
-        """The placeholders that sandboxes of this workspace have made."""
-        policy, home = self._policy, self._environ.get("HOME")
-        if policy.access != "workspace-write":
-            return []
-        return listed(register_of(writable_roots(policy, workspace, home)))
+        message = _message(found, policy, around)
+        return SandboxSpec(message, _facts(found, policy, (*around.writable, *around.granted), missing))
 
     def _missing(self, found: Found, policy: SandboxPolicy, problems: tuple[str, ...]) -> tuple[str, ...]:
         """What the policy asks for and the back end does not enforce; refused where all of it must hold."""
@@ -162,7 +171,33 @@ def _landlock_message(policy: SandboxPolicy, around: Surroundings, program: byte
     return {"landlock": rules, "filter": program.decode("latin-1")}
 
 
-def _message(found: Found, policy: SandboxPolicy, around: Surroundings, register: str) -> Mapping[str, Any]:
+class _Held:
+    """The placeholders that other sandboxes have made."""
+
+    def __init__(self) -> None:
+        self._listed: dict[str, list[str]] = {}
+
+    def __contains__(self, path: object) -> bool:
+        directory = os.path.dirname(str(path))
+        if directory not in self._listed:
+            self._listed[directory] = listed(register_of(directory))
+        return path in self._listed[directory]
+
+
+def _placeholders(around: Surroundings) -> list[list[object]]:
+    """What is missing and must be there, by the directory that it is missing in."""
+    places = dict.fromkeys(map(os.path.dirname, (*around.placeholders, *around.empty_files)))
+    return [
+        [
+            register_of(place),
+            [path for path in around.placeholders if os.path.dirname(path) == place],
+            [path for path in around.empty_files if os.path.dirname(path) == place],
+        ]
+        for place in places
+    ]
+
+
+def _message(found: Found, policy: SandboxPolicy, around: Surroundings) -> Mapping[str, Any]:
     # Without a network namespace there is no loopback of the sandbox's own either.
     inside = (AF_INET, AF_INET6, AF_NETLINK) if found.program is not None else (AF_NETLINK,)
     families = None if policy.network == "on" else inside
@@ -182,7 +217,6 @@ def _message(found: Found, policy: SandboxPolicy, around: Surroundings, register
         message["refusals"] = refusals_of(around.temporary)
     if policy.access != "full":
         message["temporary"] = around.temporary
-    if around.placeholders:
-        message["placeholders"] = list(around.placeholders)
-        message["register"] = register
+    if placeholders := _placeholders(around):
+        message["placeholders"] = placeholders
     return message

@@ -35,9 +35,9 @@ def base_directory() -> str:
     return path
 
 
-def register_of(writable: tuple[str, ...]) -> str:
-    """The list of the placeholders in these directories."""
-    name = hashlib.sha256("\0".join(writable).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+def register_of(directory: str) -> str:
+    """The list of the placeholders in a directory."""
+    name = hashlib.sha256(directory.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return os.path.join(base_directory(), f"{_NAMES}{name}")
 
 

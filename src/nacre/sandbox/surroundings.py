@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Mapping
+from collections.abc import Container, Mapping
 from typing import Literal, NamedTuple
 
+from nacre.sandbox.repositories import Repositories, is_git_directory, is_within
 from nacre.sandbox.sandbox_policy import SandboxPolicy
 
 Kind = Literal["file", "directory"]
@@ -42,10 +43,11 @@ ROOT_SOCKETS = ("/run/docker.sock", "/run/containerd/containerd.sock", "/run/pod
 # Names that a workspace's own files of secrets have, and endings that say that there are none in one.
 _ENV_FILE, _HARMLESS = ".env", (".example", ".sample", ".template", ".dist")
 
+# What git runs, or reads to know what to run: in every git directory.
+GIT_DIRECTORIES, GIT_FILES = ("hooks",), ("config", "config.worktree")
 # What decides about later, unconfined runs: directly in a writable directory.
 PROTECTED = (
-    ".git/hooks",
-    ".git/config",
+    *(f".git/{name}" for name in (*GIT_DIRECTORIES, *GIT_FILES)),
     ".claude",
     ".codex",
     ".cursor",
@@ -89,16 +91,23 @@ class Surroundings(NamedTuple):
     protected: tuple[str, ...]
     """What is read-only in them."""
     placeholders: tuple[str, ...]
-    """What is protected and does not exist."""
+    """What is protected and does not exist: an empty directory is there meanwhile."""
+    empty_files: tuple[str, ...]
+    """The same of files that git reads: an empty file."""
     hidden: tuple[tuple[str, Kind], ...]
     temporary: str
     """The directory that is /tmp inside, unless everything can be written."""
+    granted: tuple[str, ...] = ()
+    """Git directories elsewhere that stay writable, because work trees in writable directories are theirs."""
     shown: tuple[str, ...] = ()
     """Directories below /tmp that stay what they are, read-only."""
     kernel_memory: tuple[str, ...] = ()
     """Files of /proc that show what is the kernel's alone."""
     problems: tuple[str, ...] = ()
     """What cannot be protected here, and why."""
+
+
+NO_REPOSITORIES = Repositories()
 
 
 def look_around(
@@ -108,36 +117,46 @@ def look_around(
     *,
     temporary: str,
     state_dir: str,
-    held: Collection[str] = (),
+    held: Container[str] = (),
+    repositories: Repositories = NO_REPOSITORIES,
 ) -> Surroundings:
     """Find what the policy names.
 
     Args:
         held: placeholders of other sandboxes, which stand for nothing.
+        repositories: the git directories of what is writable.
 
     Raises:
         OSError: a directory that must be writable does not exist.
     """
     home = os.path.realpath(environ["HOME"]) if environ.get("HOME") else None
     writable = writable_roots(policy, workspace, home)
-    pinned: list[str] = []
-    protected: list[str] = []
-    placeholders: list[str] = []
-    problems: list[str] = []
+    names = _Names(held)
     for root in writable:
         for name in _protected_names(policy, at_home=root == home):
-            _protect(root, name, held, pinned, protected, placeholders, problems)
+            names.protect(root, name)
+    granted = tuple(path for path in repositories.outside if not _is_below_any(path, repositories.outside))
+    for path in (*repositories.inside, *repositories.outside):
+        root = max((root for root in (*writable, *granted) if is_within(path, root)), key=len)
+        for name in (*GIT_DIRECTORIES, *GIT_FILES):
+            names.protect(root, os.path.relpath(os.path.join(path, name), root))
     return Surroundings(
         writable=writable,
-        pinned=tuple(dict.fromkeys(pinned)),
-        protected=tuple(dict.fromkeys(protected)),
-        placeholders=tuple(dict.fromkeys(placeholders)),
+        pinned=tuple(sorted(names.pinned, key=len)),
+        protected=tuple(names.protected),
+        placeholders=tuple(names.placeholders),
+        empty_files=tuple(names.empty_files),
         hidden=_hidden(policy, writable, home, state_dir),
         temporary=temporary,
+        granted=granted,
         shown=() if policy.access == "full" else _shown(workspace, home, state_dir),
         kernel_memory=tuple(name for name in KERNEL_MEMORY if os.path.exists(f"/proc/{name}")),
-        problems=tuple(dict.fromkeys(problems)),
+        problems=tuple(names.problems),
     )
+
+
+def _is_below_any(path: str, others: tuple[str, ...]) -> bool:
+    return any(path != other and is_within(path, other) for other in others)
 
 
 def on_overlay(found: Surroundings, root: str, *, everything: bool) -> Surroundings:
@@ -150,19 +169,16 @@ def on_overlay(found: Surroundings, root: str, *, everything: bool) -> Surroundi
     inside = [path for path in found.writable if is_within(path, root)]
     if everything or any(is_within(root, path) for path in found.writable):
         inside = [root]
-    shown = (*found.shown, *((root,) if root.startswith("/tmp/") else ()))
+    shown = (*found.shown, *(path for path in (root, *found.granted) if path.startswith("/tmp/")))
     return found._replace(
         writable=tuple(inside),
         pinned=tuple(path for path in found.pinned if is_within(path, root)),
         protected=tuple(path for path in found.protected if is_within(path, root)),
         placeholders=tuple(path for path in found.placeholders if is_within(path, root)),
+        empty_files=tuple(path for path in found.empty_files if is_within(path, root)),
+        granted=tuple(path for path in found.granted if is_within(path, root)),
         shown=tuple(sorted(dict.fromkeys(shown), key=len)),
     )
-
-
-def is_within(path: str, directory: str) -> bool:
-    """True for the directory itself, too."""
-    return path == directory or path.startswith(f"{directory.rstrip('/')}/")
 
 
 def _shown(workspace: str, home: str | None, state_dir: str) -> tuple[str, ...]:
@@ -194,35 +210,42 @@ def _protected_names(policy: SandboxPolicy, *, at_home: bool) -> tuple[str, ...]
     return (*PROTECTED, *(PROTECTED_AT_HOME if at_home else ()), *policy.protected)
 
 
-def _protect(
-    root: str,
-    name: str,
-    held: Collection[str],
-    pinned: list[str],
-    protected: list[str],
-    placeholders: list[str],
-    problems: list[str],
-) -> None:
-    """Decide how one name below a writable directory is protected: where it stands, or where it would stand."""
-    path = root
-    parts = name.strip("/").split("/")
-    for part in parts[:-1]:
-        path = os.path.join(path, part)
-        found = None if path in held else kind_of(path)
-        if found == "directory":
-            pinned.append(path)
-            continue
-        # What is no directory has nothing below it; the first missing name is held, so that nothing comes below it.
-        break
-    else:
-        path = os.path.join(path, parts[-1])
-        found = None if path in held else kind_of(path)
-    if found == "link":
-        problems.append(f"{path} is a symbolic link, so its name cannot be kept from being replaced")
-        return
-    if found is None:
-        placeholders.append(path)
-    protected.append(path)
+class _Names:
+    """How names below writable directories are protected: where they stand, or where they would stand."""
+
+    def __init__(self, held: Container[str]) -> None:
+        self._held = held
+        self.pinned: dict[str, None] = {}
+        self.protected: dict[str, None] = {}
+        self.placeholders: dict[str, None] = {}
+        self.empty_files: dict[str, None] = {}
+        self.problems: dict[str, None] = {}
+
+    def protect(self, root: str, name: str) -> None:
+        """Decide about one name below a writable directory."""
+        path = root
+        parts = name.strip("/").split("/")
+        for part in parts[:-1]:
+            path = os.path.join(path, part)
+            found = self._kind_of(path)
+            if found == "directory":
+                self.pinned[path] = None
+                continue
+            # What is no directory has nothing below it; the first missing name is held, so that nothing comes below it.
+            break
+        else:
+            path = os.path.join(path, parts[-1])
+            found = self._kind_of(path)
+        if found == "link":
+            self.problems[f"{path} is a symbolic link, so its name cannot be kept from being replaced"] = None
+            return
+        if found is None:
+            is_file = os.path.basename(path) in GIT_FILES and is_git_directory(os.path.dirname(path))
+            (self.empty_files if is_file else self.placeholders)[path] = None
+        self.protected[path] = None
+
+    def _kind_of(self, path: str) -> Kind | Literal["link"] | None:
+        return None if path in self._held else kind_of(path)
 
 
 def kind_of(path: str) -> Kind | Literal["link"] | None:

@@ -53,9 +53,8 @@ class Sandbox(TypedDict):
     refusals: NotRequired[str]
     temporary: NotRequired[str]
     """The directory that is /tmp inside, locked while it is used."""
-    placeholders: NotRequired[list[str]]
-    """Directories that are there while the sandbox is, and the file that lists those of all its kind."""
-    register: NotRequired[str]
+    placeholders: NotRequired[list[tuple[str, list[str], list[str]]]]
+    """Empty directories and files that are there while the sandbox is: behind the register of those in one place."""
 
 
 class Landlock(TypedDict):

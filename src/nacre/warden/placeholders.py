@@ -1,22 +1,28 @@
 """Empty directories in the place of protected names that do not exist, so that bubblewrap can mount over them.
 
-A directory, also for the name of a file: git neither lists nor adds an empty one. All sandboxes of a workspace share
-them, and the last that ends removes them; what those of a killed program have left is in the register, and is removed
-by the next that ends.
+A directory, also for the name of a file: git neither lists nor adds an empty one. In a git directory, where git reads
+them, files are empty files. All sandboxes share them, and the last that ends removes them; what those of a killed
+program have left is in a register, and is removed by the next that ends. Each directory has a register of its own for
+what is missing in it: a placeholder that is removed takes the mounts of all sandboxes along.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import stat
 
 from nacre.warden.protocol import PLACEHOLDER_MODE
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 class Placeholders:
-    """The placeholders of one workspace, held by this process."""
+    """The placeholders of one directory, held by this process."""
 
-    def __init__(self, register: str, paths: list[str]) -> None:
+    def __init__(self, register: str, directories: list[str], files: Sequence[str] = ()) -> None:
         """Make what is missing and keep it until `release`; raises OSError.
 
         Args:
@@ -25,12 +31,15 @@ class Placeholders:
         self._fd = _locked(register)
         self._register = register
         try:
-            for path in paths:
+            for path in (*directories, *files):
                 try:
-                    os.mkdir(path)
+                    if path in files:
+                        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444))
+                    else:
+                        os.mkdir(path)
+                        os.chmod(path, PLACEHOLDER_MODE)
                 except FileExistsError:
                     continue
-                os.chmod(path, PLACEHOLDER_MODE)
                 os.write(self._fd, os.fsencode(path) + b"\0")
         except OSError:
             self.release()
@@ -45,11 +54,20 @@ class Placeholders:
         else:
             for path in reversed(listed(self._register)):
                 try:
-                    os.rmdir(path)
+                    _remove(path)
                 except OSError:
                     continue  # it is in use by now, or gone
             os.unlink(self._register)
         os.close(self._fd)
+
+
+def _remove(path: str) -> None:
+    """Remove it if it is still empty; raises OSError."""
+    found = os.lstat(path)
+    if stat.S_ISREG(found.st_mode) and found.st_size == 0:
+        os.unlink(path)
+    else:
+        os.rmdir(path)
 
 
 def _locked(register: str) -> int:

@@ -48,7 +48,7 @@ class Cells:
 
     def __init__(self) -> None:
         self._cell: Cell | None = None
-        self._placeholders: Placeholders | None = None
+        self._placeholders: list[Placeholders] = []
         self._lock = -1
         self._temporary = ""
 
@@ -75,8 +75,8 @@ class Cells:
         self.close()
         try:
             self._take_temporary(sandbox)
-            if "placeholders" in sandbox:
-                self._placeholders = Placeholders(sandbox["register"], sandbox["placeholders"])
+            for held in sandbox.get("placeholders", ()):
+                self._placeholders.append(Placeholders(*held))
             before = [] if overlay is None else overlay_entry.words_of(overlay, "/", sandbox)
             refusals = sandbox.get("refusals", "")
             self._cell = Cell(words, before=before, hosts=hosts, refusals=refusals)  # type: ignore[arg-type]
@@ -107,9 +107,9 @@ class Cells:
         if self._cell is not None:
             self._cell.close()
             self._cell = None
-        if self._placeholders is not None:
-            self._placeholders.release()
-            self._placeholders = None
+        for placeholders in self._placeholders:
+            placeholders.release()
+        self._placeholders = []
         if self._lock >= 0:
             _remove_unused(self._lock, self._temporary, rounds=_EXIT_ROUNDS if last else 1)
             os.close(self._lock)
