@@ -38,12 +38,23 @@ class Origin(NamedTuple):
     source: str
 
 
+_Found = dict[str, tuple[Any, str]]
+"""Values and their sources, by key."""
+
+
 class Configuration(NamedTuple):
-    """The settings, the directory of kept state, and the origin of each setting."""
+    """The settings, the directory of kept state, and where each setting comes from."""
 
     settings: Settings
     state_dir: str
-    origins: tuple[Origin, ...]
+    found: _Found
+
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        """Each setting by its key. A call needs none of them, and the types of all settings are read for it."""
+        return tuple(
+            Origin(key, plain_value(key, value), source) for key, (value, source) in sorted(self.found.items())
+        )
 
 
 def load(environ: Mapping[str, str], *, cwd: str) -> Configuration:
@@ -77,8 +88,7 @@ def load(environ: Mapping[str, str], *, cwd: str) -> Configuration:
         except ConfigError as error:
             values = base | own
             settings = replace(settings, notices=(_left_aside(project, error),))
-    origins = tuple(Origin(key, plain_value(key, value), source) for key, (value, source) in sorted(values.items()))
-    return Configuration(settings, state_dir(environ), origins)
+    return Configuration(settings, state_dir(environ), values)
 
 
 def _tightened(yours: _Found, found: _Found) -> _Found:
@@ -188,10 +198,6 @@ def user_file(environ: Mapping[str, str]) -> str:
 def filters_folder(environ: Mapping[str, str]) -> str:
     """Return the directory of the user's filters, beside the user's file."""
     return os.path.join(os.path.dirname(_candidates(environ, "")[0]), "filters")
-
-
-_Found = dict[str, tuple[Any, str]]
-"""Values and their sources, by key."""
 
 
 def _read(path: str, *, trusted: bool) -> _Found:

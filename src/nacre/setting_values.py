@@ -50,8 +50,14 @@ def sections() -> dict[str, Any]:
 def _type_of(field: Field[Any]) -> Any:
     for section_type in sections().values():
         if field in fields(section_type):
-            return typing.get_type_hints(section_type)[field.name]
+            return _types_of(section_type)[field.name]
     raise LookupError(field.name)
+
+
+@functools.cache
+def _types_of(section_type: Any) -> dict[str, Any]:
+    """Return the types of a section's settings. They are annotations, each of which Python compiles to read it."""
+    return typing.get_type_hints(section_type)
 
 
 def parse(text: str, field: Field[Any], variable: str) -> Any:
