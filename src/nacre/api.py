@@ -150,7 +150,7 @@ async def run_with(
         if engine.confining is not None:
             planned = engine.confining.showing(planned, os.path.dirname(stdin))
         prologue = f"exec <{quoted(stdin)}\n{planned.command.prologue}"
-        planned = replace(planned, command=replace(planned.command, prologue=prologue))
+        planned = planned._replace(command=replace(planned.command, prologue=prologue))
     result = await execute(engine, planned, profile, observers=observers)
     if notices.notices:
         notices.told(_STATELESS)

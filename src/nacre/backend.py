@@ -7,7 +7,7 @@ Pipes, terminals, sessions, remote hosts are all just sources of these events; n
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from nacre.command import Command, NewJob
 from nacre.errors import BackendError, NacreError, StartError
@@ -26,8 +26,7 @@ class Survivor:
     """The one-letter state of /proc, where it explains why the process is still there."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
+class Ending(NamedTuple):
     """How a command ended, as facts."""
 
     pid: int | None

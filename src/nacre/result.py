@@ -8,7 +8,7 @@ from __future__ import annotations
 import signal as _signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from nacre.backend import Survivor
 from nacre.errors import CommandFailedError
@@ -125,8 +125,7 @@ class Truncation:
     """Where in the text the left-out part belongs, when the view did not mark the place itself."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Minimized:
+class Minimized(NamedTuple):
     """How the minimiser shortened an output; the artifact holds all of it."""
 
     filter: str
@@ -145,8 +144,7 @@ class Minimized:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
+class Tried(NamedTuple):
     """What a command changed on an overlay, where it waits to be committed or discarded."""
 
     id: str

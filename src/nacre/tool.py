@@ -270,7 +270,7 @@ class Tool:
     ) -> ShellResult | Background:
         policy = wait_policy(planned.request, engine.settings, self._most_wait) if profile.moves_to_background else None
         if self._previews is not None and (seen := self._previews.take(planned.request.command)) is not None:
-            planned = replace(planned, call=seen)
+            planned = planned._replace(call=seen)
         return await execute(engine, planned, profile, policy=policy, observers=Observers(live=live), session=session)
 
     async def _execute(

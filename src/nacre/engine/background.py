@@ -111,7 +111,7 @@ def with_state(planned: Plan, state: str) -> Plan:
         own["TERM"] = planned.command.env["TERM"]
     exports = "".join(f"export {name}={quoted(value)}\n" for name, value in own.items())
     prologue = f"{state}\n{exports}{planned.command.prologue}"
-    return replace(planned, command=replace(planned.command, prologue=prologue))
+    return planned._replace(command=replace(planned.command, prologue=prologue))
 
 
 async def _start_job(

@@ -63,7 +63,7 @@ class Confining:
         spec = self.confiner.spec(ground.directory, ground.session, overlay=overlay)
         command = replace(planned.command, sandbox=spec, env=_inside(planned.command.env, spec))
         shared = _inside(planned.shared_env, spec)
-        return replace(planned, command=command, shared_env=shared)
+        return planned._replace(command=command, shared_env=shared)
 
     def showing(self, planned: Plan, directory: str) -> Plan:
         """The plan of a command that sees one more directory, which a private /tmp would hide."""
@@ -72,7 +72,7 @@ class Confining:
             return planned
         words = [*spec.message["words"], "--bind", directory, directory]
         spec = spec._replace(message={**spec.message, "words": words})
-        return replace(planned, command=replace(planned.command, sandbox=spec))
+        return planned._replace(command=replace(planned.command, sandbox=spec))
 
     def explained(self, planned: Plan, result: ShellResult) -> ShellResult:
         """The result with its sandbox and what that may have to do with a failure; once in a session a line on it."""

@@ -190,7 +190,7 @@ async def enter(
     )
     if place.timeout != reviewed.command.timeout:
         # What is waited for beyond its end is counted from here.
-        reviewed = replace(reviewed, command=replace(reviewed.command, timeout=place.timeout))
+        reviewed = reviewed._replace(command=replace(reviewed.command, timeout=place.timeout))
     return place, reviewed
 
 

@@ -190,14 +190,14 @@ class Planner:
         except (NacreError, asyncio.CancelledError) as error:
             self._log.add_failure(profile, planned, error, call=asked or call)
             raise
-        reviewed = planned if state is not None else replace(planned, reviewed=True)
+        reviewed = planned if state is not None else planned._replace(reviewed=True)
         if waited and planned.limit is not None:
             left = max(planned.limit - waited, LEAST_SECONDS)
-            reviewed = replace(reviewed, command=replace(planned.command, timeout=left), waited=waited)
+            reviewed = reviewed._replace(command=replace(planned.command, timeout=left), waited=waited)
         if asked is not None:
-            reviewed = replace(reviewed, call=asked)
+            reviewed = reviewed._replace(call=asked)
         if (prologue := self._prologue(command, profile, state, asked=waited > 0, by=planned.request.by)) is not None:
-            reviewed = replace(reviewed, command=replace(reviewed.command, prologue=prologue))
+            reviewed = reviewed._replace(command=replace(reviewed.command, prologue=prologue))
         if state is not None and self.decides_alone and not waited:
             if len(self._verdicts) >= MOST_PLANS:
                 self._verdicts.clear()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from nacre.backend import Ending
 from nacre.call_budget import Budget
 from nacre.engine.run import Run, Sink
@@ -44,12 +42,12 @@ def with_budget(run: Run, ending: Ending) -> Ending:
     if ending.budget is not None:
         return ending
     if run.overspent:
-        return replace(ending, budget="output")
+        return ending._replace(budget="output")
     budget, code = run.command.budget, ending.code or 0
     died = ending.signal == _FILE_TOO_LARGE or code == SIGNAL_BASE + _FILE_TOO_LARGE
     if died and budget is not None and budget.file_bytes is not None:
         # The shell tells the death of a program by its exit code.
-        return replace(ending, budget="file")
+        return ending._replace(budget="file")
     return ending
 
 

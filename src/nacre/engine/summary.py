@@ -50,7 +50,7 @@ def summarise(finished: Finished) -> ShellResult:
         after = (notice, *after)
     if planned.hides:
         survivors = redacted_survivors(survivors, planned.redactor)
-        ending = replace(ending, unkillable=redacted_survivors(ending.unkillable, planned.redactor))
+        ending = ending._replace(unkillable=redacted_survivors(ending.unkillable, planned.redactor))
     outcome = outcome_of(ending, planned.limit, words)
     plain = type(outcome) is Exited and ending.budget is None and not ending.out_of_memory
     keep_all = profile.keep_partial and isinstance(outcome, TimedOut | Stopped)
@@ -118,7 +118,7 @@ def producers_ending(ending: Ending, lifted: Lifted | None) -> tuple[Ending, str
     if lifted is None or ending.code is None:
         return ending, None
     code, stages = producers_status(ending.stages, ending.code, producer=lifted.producer)
-    changed = replace(ending, code=code, stages=stages)
+    changed = ending._replace(code=code, stages=stages)
     if code == ending.code:
         return changed, None
     return changed, f"the exit code is of the command before `{lifted.stage}`"

@@ -60,7 +60,7 @@ async def run_try(
     state = session.restoring(planned.shared_env) if session is not None else ""
     known = session.state_for(request.env) if session is not None else None
     lenient = replace(profile, rules=(*profile.rules, ("no_dangerous_rm", "allow")))
-    planned = replace(await engine.planner.review(planned, lenient, known), reviewed=True)
+    planned = (await engine.planner.review(planned, lenient, known))._replace(reviewed=True)
     backend = engine.backend_for(profile)
     if not isinstance(backend, ContainedBackend):
         raise _failed(engine, planned, profile, "it needs nacre's warden on this machine")
@@ -69,7 +69,7 @@ async def run_try(
     if engine.confining is not None:
         planned = engine.confining.on_overlay(planned, root)
     command = replace(planned.command, overlay=Overlay(root, entry.directory))
-    planned = with_state(replace(planned, command=command), state)
+    planned = with_state(planned._replace(command=command), state)
     try:
         result = await execute(engine, planned, profile, policy=policy, observers=observers, backend=backend)
     except BaseException:
@@ -101,7 +101,7 @@ async def _after_others(engine: Engine, planned: Plan, profile: Profile, session
     command = planned.command if request.cwd is not None else replace(planned.command, cwd=session.cwd)
     if limit is not None:
         command = replace(command, timeout=max(limit - waited, LEAST_SECONDS))
-    return replace(planned, command=command, cwd=session.cwd, waited=planned.waited + waited)
+    return planned._replace(command=command, cwd=session.cwd, waited=planned.waited + waited)
 
 
 def _failed(engine: Engine, planned: Plan, profile: Profile, reason: str) -> StartError:

@@ -60,7 +60,7 @@ class Undoing:
             return planned
         left = max(limit - found.seconds, LEAST_SECONDS)
         command = replace(planned.command, timeout=left)
-        return replace(planned, command=command, waited=planned.waited + found.seconds)
+        return planned._replace(command=command, waited=planned.waited + found.seconds)
 
     def around(self, attempt: Callable[[Backend, Plan], Awaitable[T]]) -> Callable[[Backend, Plan], Awaitable[T]]:
         """Return the attempt whose result tells what can be restored."""

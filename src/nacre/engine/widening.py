@@ -63,10 +63,10 @@ async def offer(
     notice = "a person approved it: it ran again, without the sandbox"
     if session is not None:
         cwd = again.command.cwd if planned.request.cwd is not None else session.cwd
-        again = replace(again, command=replace(again.command, cwd=cwd, prologue=planned.command.prologue))
+        again = again._replace(command=replace(again.command, cwd=cwd, prologue=planned.command.prologue))
         again = with_state(again, session.restoring(planned.shared_env))
         notice += ", in a shell of its own: directory and variables of the session stay as they were"
-    found = await execute(engine, replace(again, reviewed=True), profile, policy=policy, observers=observers)
+    found = await execute(engine, again._replace(reviewed=True), profile, policy=policy, observers=observers)
     if isinstance(found, Background):
         return replace(found, notices=(*found.notices, notice))
     facts = {**spec.facts, "backend": "none", "version": None, "access": "full", "network": "on", "writable": []}

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from nacre.result import ArtifactRef, Output, Truncation
 from nacre.settings import HEAD_BYTES, INLINE_BYTES, LINE_BYTES
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Captured:
+class Captured(NamedTuple):
     """What was kept of one stream."""
 
     whole: bytes | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from nacre.call_budget import NO_BUDGET
@@ -26,8 +26,7 @@ from nacre.settings import EnvironmentSettings, Settings, ShellSettings
 LABEL_CHARACTERS = 120
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """How one command runs, decided in full."""
 
     command: Command
@@ -56,7 +55,7 @@ class Plan:
 
     def with_notice(self, notice: str) -> Plan:
         """The plan whose result carries one more notice."""
-        return replace(self, request=replace(self.request, notices=(*self.request.notices, notice)))
+        return self._replace(request=replace(self.request, notices=(*self.request.notices, notice)))
 
     def without_side(self) -> Plan:
         """The plan for a backend that has no third stream."""
@@ -64,7 +63,7 @@ class Plan:
         if lifted is None or not lifted.side:
             return self
         request = replace(self.request, lifted=replace(lifted, side=False, producer=-2))
-        return replace(self, request=request, command=replace(self.command, script=lifted.plain_script, side=False))
+        return self._replace(request=request, command=replace(self.command, script=lifted.plain_script, side=False))
 
     @property
     def label(self) -> str:
@@ -128,7 +127,7 @@ def _on_terminal(planned: Plan, environ: Mapping[str, str]) -> Plan:
 
     request, command = planned.request, planned.command
     env = terminal_environment(command.env, environ, request.env, watched=request.watched)
-    return replace(planned, command=replace(command, env=env, streams="merged", terminal=request.terminal))
+    return planned._replace(command=replace(command, env=env, streams="merged", terminal=request.terminal))
 
 
 # What shows a script its own commands, or ours after it.

@@ -274,13 +274,13 @@ class Turn(PipesOnly):
             if fate == "exit":
                 notes = self._bash.notes()
                 stages = notes.stages if self._command.stages else ()
-                ending = replace(ending, refused=tuple(notes.refused), stages=tuple(stages))
+                ending = ending._replace(refused=tuple(notes.refused), stages=tuple(stages))
             if ending.code is not None:
                 self._shell.state.code = ending.code
             self._finish(fate)
         if self._leaving and ending.code is not None:
             script = self._ending()
-            ending = replace(ending, code=script.code, stages=script.stages, refused=script.refused)
+            ending = ending._replace(code=script.code, stages=script.stages, refused=script.refused)
         self._listener.exited(ending)
 
     def _was_spent(self) -> bool:
