@@ -13,9 +13,9 @@ from typing import Any
 
 from nacre.errors import NacreError, reason_of
 from nacre.state_directory import answers, survey
-from nacre.warden.log_line import FAILURE, NAME, append_line, open_for_reading
+from nacre.warden.log_line import NAME, append_line, open_for_reading
 
-__all__ = ["FAILURE", "NAME", "append_line", "decode_line", "entries"]
+__all__ = ["NAME", "append_line", "decode_line", "entries"]
 
 
 def entries(state_dir: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:

@@ -212,6 +212,8 @@ class ShellResult:
     """The client's terminal that it ran in, where it ran in one."""
     recording: int | None = None
     """The artifact that has what its terminal showed, an asciicast."""
+    remote: bool = False
+    """Whether it ran on another machine; then `cause` and `clock` are in all data about it."""
     notices: tuple[str, ...] = field(default=())
 
     @property

@@ -78,3 +78,10 @@ def test_a_state_directory_that_cannot_be_written_is_a_finding_with_advice(nacre
         False,
         "set NACRE_HOME to a directory of yours",
     )
+
+
+def test_the_experiments_are_not_in_the_log_of_the_user(nacre: Nacre, home: Path) -> None:
+    nacre("run", "--", "true")
+    assert nacre("doctor").code == 0
+    logged = [json.loads(line)["command"] for line in (home / "log.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert logged == ["true"]

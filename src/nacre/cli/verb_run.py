@@ -260,6 +260,7 @@ def as_object(result: ShellResult) -> dict[str, Any]:
         "notices": list(result.notices),
         "artifactId": None if result.artifact is None else str(result.artifact.id),
         "wallTimeMs": round(result.elapsed * 1000),
+        **({"cause": result.cause, "clock": result.clock} if result.remote else {}),
         **({} if result.sandbox is None else {"sandbox": dict(result.sandbox)}),
     }
 

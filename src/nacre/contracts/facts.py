@@ -16,12 +16,15 @@ def blame_of(error: NacreError) -> dict[str, Any]:
 
 
 def facts_of(result: ShellResult) -> dict[str, Any]:
-    """Return how the command ended and what is left of it; facts that do not apply are absent."""
+    """Return how the command ended and what is left of it; facts that do not apply are absent.
+
+    Evaluators of remote runs need `cause` and `clock` in each; a local result has them unless both say nothing.
+    """
     facts: dict[str, Any] = {"wallTimeMs": round(result.elapsed * 1000)}
-    if result.clock is not None or isinstance(result.outcome, Lost):
+    if result.remote or result.clock is not None:
+        facts["cause"], facts["clock"] = result.cause, result.clock
+    elif isinstance(result.outcome, Lost):
         facts["cause"] = result.cause
-    if result.clock is not None:
-        facts["clock"] = result.clock
     if isinstance(result.outcome, TimedOut):
         facts["timedOut"] = True
     if isinstance(result.outcome, Signalled):

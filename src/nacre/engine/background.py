@@ -313,6 +313,8 @@ async def new_job(
     }
     if planned.command.terminal is not None:
         first["terminal"] = True
+    if engine.remote:
+        first["remote"] = True
     if planned.command.stages and "from" not in facts:
         first["answering"] = answering_stages(planned.request.command)
     job = NewJob(

@@ -140,10 +140,10 @@ def entry_of(result: ShellResult) -> dict[str, Any]:
         "exitCode": outcome.code if isinstance(outcome, Exited) else result.exit_code,
         **measures(result.elapsed, (output,) if stderr is None else (output, stderr)),
     }
-    if result.clock is not None or isinstance(outcome, Lost):
+    if result.remote or result.clock is not None:
+        entry["cause"], entry["clock"] = result.cause, result.clock
+    elif isinstance(outcome, Lost):
         entry["cause"] = result.cause
-    if result.clock is not None:
-        entry["clock"] = result.clock
     shortened = output.minimized
     if stderr is not None and stderr.minimized is not None:
         if shortened is None:

@@ -63,6 +63,8 @@ class Engine:
         self.notices = SettingsNotices(settings.notices)
         self.has_own_backend = backend is not None
         """True if commands run where the program says, so that there are no sessions and there is no fallback."""
+        self.remote = place.environ_of(backend) is not None
+        """True if commands run on another machine."""
         self._backends: dict[bool, Backend] = {} if backend is None else dict.fromkeys((True, False), backend)
         self._prune_at = 0.0
         self._reads_rc = False

@@ -302,8 +302,8 @@ async def _hand_over_survivors(
 def conclude(engine: Engine, call: str, finished: Finished, *, recording: int | None = None) -> ShellResult:
     """The result of a run that is over, and its entry in the log."""
     result = summarise(finished)
-    if recording is not None:
-        result = replace(result, recording=recording)
+    if recording is not None or engine.remote:
+        result = replace(result, recording=recording, remote=engine.remote)
     if engine.confining is not None:
         result = engine.confining.explained(finished.planned, result)
     if result.output.artifact is not None or (result.stderr is not None and result.stderr.artifact is not None):

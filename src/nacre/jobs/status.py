@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from nacre.jobs.job import Job
 from nacre.result import SIGNAL_BASE
-from nacre.warden.record import blame, spell_duration, spent
+from nacre.warden.record import spell_duration, spent, told_blame
 
 # Enough to recognise a job in a list.
 LABEL_CHARACTERS = 120
@@ -68,8 +68,8 @@ def details_of(job: Job) -> dict[str, Any]:
     for name in ("exitCode", "signal", "pid"):
         if job.record.get(name) is not None:
             details[name] = job.record[name]
-    if not job.running and (blamed := blame(job.record))["cause"] != "command":
-        details |= blamed
+    if not job.running:
+        details |= told_blame(job.record)
     if len(stages := job.record.get("stages") or []) > 1:
         details["stages"] = stages
     if "survivors" in job.record:

@@ -207,6 +207,14 @@ def blame(record: Record) -> Record:
     return {"cause": "command"}
 
 
+def told_blame(record: Record) -> Record:
+    """The blame as data has it: whole for a job of another machine, absent for a local command's own doing."""
+    blamed = blame(record)
+    if record.get("remote"):
+        return {"clock": None, **blamed}
+    return {} if blamed["cause"] == "command" else blamed
+
+
 def completion_line(record: Record) -> str:
     """The line that ends a background job's output file."""
     state = record["state"]
@@ -320,8 +328,7 @@ def end_entry(record: Record) -> Record:
         "jobId": record["id"],
         "startedAt": started,
     }
-    if (blamed := blame(record)) != {"cause": "command"}:
-        entry |= blamed
+    entry |= told_blame(record)
     if record["state"] == "lost":
         entry["error"] = record.get("reason")
     if "survivors" in record:
