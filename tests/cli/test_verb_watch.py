@@ -55,6 +55,10 @@ class Terminal:
     def shows(self, text: str) -> None:
         _wait(lambda: text in self.screen())
 
+    def shows_last(self, text: str) -> None:
+        """Wait until the last line that is not empty has this text."""
+        _wait(lambda: text in self.screen().rstrip().rpartition("\n")[2])
+
     def pid(self) -> int:
         shell = self._tmux("list-panes", "-F", "#{pane_pid}").strip()
         return int(subprocess.run(["pgrep", "-P", shell], capture_output=True, text=True, check=True).stdout.split()[0])
@@ -114,6 +118,56 @@ async def test_a_signal_leaves_the_terminal_clean(
     await asyncio.to_thread(watch.shows, "LEFT 0")
     assert " icanon\n" in watch.screen()
     assert not _announced(home)
+
+
+RULE = """\
+[[rule]]
+name = "ask-touch"
+decision = "ask"
+words = ["touch"]
+reason = "This makes a file."
+match = ["touch x"]
+not_match = ["ls"]
+"""
+
+
+async def test_a_key_answers_an_approval_of_another_program(
+    terminal: Callable[[str], Terminal], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = tmp_path / "rules.toml"
+    rules.write_text(RULE, encoding="utf-8")
+    monkeypatch.setenv("NACRE_RULES_FILE", str(rules))
+    watch = await asyncio.to_thread(terminal, "")
+
+    async def answered(tool: Tool, command: str, key: str, said: str) -> bool:
+        call = asyncio.create_task(tool.call({"command": command}))
+        await asyncio.to_thread(watch.shows, "1 running · folded · a answers")
+        watch.press("a")
+        await asyncio.to_thread(watch.shows, "Approve? 1 once · 2 this session · 3 always, as a rule · 4 deny")
+        watch.press(key)
+        reply = await call
+        await asyncio.to_thread(watch.shows, f"answered: {said}")
+        await asyncio.to_thread(watch.shows_last, "0 running · folded")
+        return not reply.is_error
+
+    async with Tool("workspace", cwd=tmp_path) as tool:
+        long = f"true {'long ' * 30}&& touch once"
+        assert await answered(tool, long, "1", "once")
+        assert (tmp_path / "once").exists()
+        screen = watch.screen()
+        assert f"$ {long}" in screen.replace("\n", "")
+        assert "The part asked about: touch once" in screen
+        assert not await answered(tool, "touch denied", "4", "deny")
+        assert await answered(tool, "touch session", "2", "this session")
+        assert not (await tool.call({"command": "touch session"})).is_error
+        assert await answered(tool, "touch always", "3", "always")
+        assert not (await tool.call({"command": "touch always"})).is_error
+    assert not (tmp_path / "denied").exists()
+    assert "touch always" in rules.read_text(encoding="utf-8")
+    watch.press("a")
+    await asyncio.to_thread(watch.shows, "no command here asks for anything")
+    watch.press("q")
+    await asyncio.to_thread(watch.shows, "LEFT 0")
 
 
 async def test_plain_lines_have_no_escapes_and_only_what_is_wanted(home: Path, tmp_path: Path) -> None:

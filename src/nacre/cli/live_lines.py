@@ -10,6 +10,8 @@ import tty
 from collections.abc import Callable, Iterator
 from typing import Self, TextIO
 
+from nacre.warden_client.terminal_watcher import TerminalWatcher
+
 _HIDE, _SHOW, _ERASE_RIGHT = "\x1b[?25l", "\x1b[?25h", "\x1b[K"
 
 
@@ -66,6 +68,7 @@ def plain_keys(terminal: TextIO, pressed: Callable[[str], None]) -> Iterator[Non
         yield
         return
     fd = terminal.fileno()
+    watcher = TerminalWatcher(fd)
     before = termios.tcgetattr(fd)
     loop = asyncio.get_running_loop()
 
@@ -78,8 +81,10 @@ def plain_keys(terminal: TextIO, pressed: Callable[[str], None]) -> Iterator[Non
 
     try:
         tty.setcbreak(fd, termios.TCSANOW)
+        watcher.begin(_SHOW.encode("ascii"))
         loop.add_reader(fd, read)
         yield
     finally:
         loop.remove_reader(fd)
         termios.tcsetattr(fd, termios.TCSANOW, before)
+        watcher.close()

@@ -11,6 +11,7 @@ from typing import TextIO
 
 from nacre import config
 from nacre.cli.live_lines import LiveLines, plain_keys
+from nacre.cli.watched_approval import WatchedApproval
 from nacre.cli.watched_cards import CardFilter, finished_lines, running_lines
 from nacre.errors import InvalidRequestError, JobError, NacreError
 from nacre.feed.card import Card
@@ -21,11 +22,12 @@ from nacre.jobs.table import JobTable
 
 # How often what runs is drawn again: its wall time changes.
 DRAW_SECONDS = 0.1
-HELP = "d density · t take over, Ctrl-] gives back · x stop (with ID) · q quit"
+HELP = "a answer · d density · t take over, Ctrl-] gives back · x stop (with ID) · q quit"
 # How long the programs here may take to tell of the call that is asked for.
 KNOWN_SECONDS = 1.5
 # What scrolls by while a terminal is taken over is printed afterwards.
 MOST_HELD_LINES = 2_000
+NOTHING_ASKED = "no command here asks for anything"
 NO_TERMINAL = "no command here has a terminal; one that is started with pty: true does"
 
 
@@ -55,6 +57,7 @@ class LiveWatch:
         self._transcript = Transcript()
         self._lines = LiveLines(sys.stdout)
         self._held: deque[str] = deque(maxlen=MOST_HELD_LINES)
+        self._approval = WatchedApproval(feed)
         self._note = ""
         self._known = wanted.name is None
         self._over = False
@@ -122,12 +125,18 @@ class LiveWatch:
         columns = columns_of(sys.stdout)
         cards = self._cards()
         lines = [line for card in cards for line in running_lines(card, self._density, columns)]
-        note = self._note or f"{len(cards)} running · {self._density} · {_offer(cards)}? help"
+        note = self._approval.line or self._note or f"{len(cards)} running · {self._density} · {_offer(cards)}? help"
         return [*lines, note[: columns - 1]]
 
     def _key(self, key: str) -> None:
         self._asks_to_stop = self._asks_to_stop and key == "x"
-        if key == "q":
+        answered = self._approval.takes(key)
+        if answered is not None:
+            self._lines.scroll([f"  {answered}"])
+            self._note = ""
+        elif key == "a":
+            self._answer()
+        elif key == "q":
             self._over = True
         elif key == "d":
             self._density = DENSITIES[(DENSITIES.index(self._density) + 1) % len(DENSITIES)]
@@ -140,6 +149,17 @@ class LiveWatch:
         elif key == "?":
             self._note = "" if self._note else HELP
         self._pressed.set()
+
+    def _answer(self) -> None:
+        """Open the oldest question, else the terminal of a command that waits for input."""
+        asked = self._approval.open(self._cards())
+        if asked:
+            self._lines.scroll(asked)
+            self._note = ""
+            return
+        card = self._terminal()
+        self._away = card is not None and card.prompt is not None
+        self._note = "" if self._away else NOTHING_ASKED
 
     def _stop(self) -> None:
         """Stop what is watched, when the key was pressed twice."""
@@ -177,6 +197,8 @@ class LiveWatch:
 
 def _offer(cards: list[Card]) -> str:
     """What can be done about what runs."""
+    if any(card.question is not None for card in cards):
+        return "a answers · "
     if any(card.pty and card.prompt is not None for card in cards):
         return "t answers · "
     return "t takes over · " if any(card.pty and card.job_id is not None for card in cards) else ""

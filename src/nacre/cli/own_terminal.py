@@ -16,6 +16,7 @@ from typing import Self
 
 from nacre.cli.left_modes import LeftModes
 from nacre.command import TerminalSize
+from nacre.warden_client.terminal_watcher import TerminalWatcher
 
 # What waits to be shown; more is asked for when there is less.
 MOST_UNSHOWN_BYTES = 64 * 1024
@@ -46,13 +47,16 @@ class OwnTerminal:
         self._taken = asyncio.Event()
         self._modes = LeftModes()
         self._keys = False
+        self._watcher: TerminalWatcher | None = None
 
     def __enter__(self) -> Self:
         loop = asyncio.get_running_loop()
         # Opened anew: other processes that have the terminal open must not get its non-blocking mode.
         self._screen = os.open(os.ttyname(1), os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+        self._watcher = TerminalWatcher(0)
         self._before = termios.tcgetattr(0)
         tty.setraw(0, termios.TCSANOW)
+        self._watcher.begin()
         self.read_keys(on=True)
         loop.add_signal_handler(signal.SIGWINCH, lambda: self._resized(own_size()))
         return self
@@ -69,6 +73,8 @@ class OwnTerminal:
         # The terminal may be gone: then nothing of it is left to give back.
         with contextlib.suppress(termios.error):
             termios.tcsetattr(0, termios.TCSANOW, self._before)  # type: ignore[arg-type]
+        if self._watcher is not None:
+            self._watcher.close()
 
     def read_keys(self, *, on: bool) -> None:
         """Take keys, or leave them in the keyboard's buffer while the program reads none."""
@@ -96,6 +102,8 @@ class OwnTerminal:
 
     def show(self, data: bytes) -> None:
         self._modes.feed(data)
+        if self._watcher is not None:
+            self._watcher.keep(self._modes.undo())
         waits = bool(self._unshown)
         self._unshown += data
         if not waits:

@@ -23,6 +23,8 @@ In the console: F1 shows the keys; !cmd runs a command that the selected agent s
 """
 
 # What a shell reports for these signals is 128 and their number.
+# What Textual switches on, and what undoes it: keyboard protocol, mouse, paste, sizes, wrapping, screen, cursor, focus.
+_UNDO = b"\x1b[<u\x1b[?1000;1003;1006;1015;1016;2004;2048;1004l\x1b[?7h\x1b[?1049l\x1b[?25h\x1b[0m"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -50,9 +52,14 @@ def main(namespace: argparse.Namespace) -> int:
     # What is loaded stays; collections while it is loaded take a sixth of the time to the first screen.
     gc.disable()
     from nacre.tui.application import NacreApp
+    from nacre.warden_client.terminal_watcher import TerminalWatcher
 
-    app = NacreApp(cwd=cwd, dark=not namespace.light)
-    asyncio.run(_serve(app))
+    watcher = TerminalWatcher(0)
+    try:
+        app = NacreApp(cwd=cwd, dark=not namespace.light, shown=partial(watcher.begin, _UNDO))
+        asyncio.run(_serve(app))
+    finally:
+        watcher.close()
     return app.return_code or 0
 
 

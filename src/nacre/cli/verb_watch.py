@@ -18,7 +18,8 @@ from nacre.screen.virtual_screen import has_emulator
 
 EPILOG = """\
 Finished calls scroll by as plain text; running ones show their newest output at the bottom. On a terminal the keys are
-d (density: count, folded, all), t (take over the terminal of a command: every key goes to it until Ctrl-] gives it
+d (density: count, folded, all), a (answer the oldest question: an approval once, for this session, always as a rule,
+or no; else the prompt of a command), t (take over the terminal of a command: every key goes to it until Ctrl-] gives it
 back), x (with ID: stop it), q (quit) and ? (help). --plain redraws nothing, for screen readers and files; it is the
 default where stdout is no terminal. ID is the id of a call or a job, as in `nacre log --json` and `nacre jobs`.
 

@@ -11,6 +11,7 @@ from nacre.feed.folding import Density, cut_to, folded, unfolded
 
 # Where the whole output is, where a line scrolled by is not folded by a key.
 UNFOLD = "d shows all"
+WHERE_ANSWERED = "`nacre watch` on a terminal (key a), `nacre tui` and `nacre web` answer it"
 
 
 class CardFilter(NamedTuple):
@@ -35,7 +36,7 @@ def started_lines(card: Card) -> list[str]:
     """Return what is printed when a call starts, waits or asks, where nothing is redrawn."""
     lines = [_head(card)]
     if card.question is not None:
-        lines.append(f"  {card.question.message}")
+        lines += [f"  {card.question.message}", f"  {WHERE_ANSWERED}"]
     return [*lines, f"  {footer_text(card)}"]
 
 

@@ -160,6 +160,8 @@ def take(card: Card, event: dict[str, Any]) -> None:
         card.prompt, card.hides_input = None if prompt is None else str(prompt), bool(event.get("hidden"))
     elif kind == "approval":
         card.question = _question(event)
+        if event.get("note"):
+            card.notices.append(str(event["note"]))
     elif kind == "job":
         card.job_id, card.attended = event.get("jobId"), bool(event.get("attended"))
     elif kind == "end":
@@ -192,7 +194,7 @@ def _question(event: dict[str, Any]) -> Question | None:
 def _end(card: Card, event: dict[str, Any]) -> None:
     card.outcome = str(event.get("outcome") or "lost")
     card.exit_code, card.error, card.rule = event.get("exitCode"), event.get("error"), event.get("rule")
-    card.notices = [str(one) for one in event.get("notices") or ()]
+    card.notices += [str(one) for one in event.get("notices") or ()]
     card.artifacts = [str(one) for one in event.get("artifacts") or ()]
     card.job_id = event.get("jobId") or card.job_id
     card.ended = float(event.get("time") or 0.0)

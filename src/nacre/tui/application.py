@@ -28,7 +28,7 @@ from nacre.tui.help_screen import HelpScreen
 from nacre.tui.jobs_panel import JobsPanel
 from nacre.tui.line_history import LineHistory
 from nacre.tui.output_screen import OutputScreen
-from nacre.tui.person_commands import PersonCommands, handover
+from nacre.tui.person_commands import PersonCommands, handover, open_session
 from nacre.tui.place_lines import head_line, shortened
 from nacre.tui.question_bar import QuestionBar
 from nacre.tui.themes import DARK, LIGHT
@@ -37,9 +37,7 @@ from nacre.tui.typed_line import Bang, Move, Search, read_line
 from nacre.tui.whole_output import Kept
 
 if TYPE_CHECKING:
-    from nacre.guard.approval import Approver
     from nacre.settings import Settings
-    from nacre.tui.person import PersonSession
 
 # Below this width the jobs take the place of the transcript instead of standing beside it.
 BESIDE_COLUMNS = 110
@@ -78,8 +76,17 @@ class NacreApp(App[None]):
         Binding("ctrl+q", "quit", "Quit", priority=True),
     ]
 
-    def __init__(self, *, cwd: str | None = None, settings: Settings | None = None, dark: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        cwd: str | None = None,
+        settings: Settings | None = None,
+        dark: bool = True,
+        shown: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Make it; `shown` is called when the terminal is its own."""
         super().__init__()
+        self._shown = shown
         self._engine: Engine = from_environment(settings=settings)
         # Before the first screen: afterwards it would have all styles parsed anew.
         self.register_theme(DARK)
@@ -96,7 +103,7 @@ class NacreApp(App[None]):
         self.asked = AskedQuestions(self._questions, self.calls)
         self.consoles = Consoles(self, engine.jobs, self.calls, engine.settings.pty.escape)
         self._key_at = -QUIET_SECONDS
-        session = partial(_open_session, cwd=cwd, settings=settings, approver=self.asked.approve)
+        session = partial(open_session, cwd=cwd, settings=settings, approver=self.asked.approve)
         self.person = PersonCommands(session, engine.artifacts, self._show_own, cwd=cwd)
         self._typed = CommandInput(self.history, cwd=lambda: self.person.cwd, id="typed")
         self.agent: str | None = None
@@ -114,6 +121,7 @@ class NacreApp(App[None]):
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
+        self._shown()
         self._typed.focus()
         self._show_place()
         self.transcript.here = config.working_directory()
@@ -332,10 +340,3 @@ class NacreApp(App[None]):
         from nacre.jobs.output_file import JobFile
 
         self.push_screen(OutputScreen(f"{event.job.id}  {event.job.record['command']}", JobFile.open(event.job)))
-
-
-def _open_session(*, cwd: str | None, settings: Settings | None, approver: Approver) -> PersonSession:
-    # Half of what nacre itself takes to load; the first screen does without.
-    from nacre.tui.person import PersonSession
-
-    return PersonSession(cwd=cwd, settings=settings, approver=approver)

@@ -22,6 +22,8 @@ from nacre.result import ShellResult
 from nacre.tui.whole_output import Kept, nothing_kept
 
 if TYPE_CHECKING:
+    from nacre.guard.approval import Approver
+    from nacre.settings import Settings
     from nacre.tui.person import PersonSession
 
 Show = Callable[[Card, Callable[[], Kept | None], str], None]
@@ -136,3 +138,10 @@ def handover(command: str, result: ShellResult) -> str:
     if result.output.truncation is not None and result.artifact is not None:
         where = f"; all of the output: artifact://{result.artifact.id}"
     return f"the person at the console ran `{command}` ({word}{where}):\n{output}"
+
+
+def open_session(*, cwd: str | None, settings: Settings | None, approver: Approver) -> PersonSession:
+    """Return the person's shell; the first screen does without half of what nacre itself takes to load."""
+    from nacre.tui.person import PersonSession
+
+    return PersonSession(cwd=cwd, settings=settings, approver=approver)

@@ -25,6 +25,7 @@ from nacre.tui.person import PersonSession
 from nacre.tui.person_commands import PersonCommands, handover
 from nacre.tui.typed_line import Bang, Move, Search, read_line
 from nacre.tui.whole_output import Kept
+from nacre.warden_client.terminal_watcher import TerminalWatcher
 from nacre.wording import counted
 
 TYPE_CHECKING = False
@@ -78,6 +79,8 @@ class PlainConsole:
         self._cards: dict[str, tuple[Card, Callable[[], Kept | None]]] = {}
         self._running: set[asyncio.Task[None]] = set()
         self._input: TextIO | None = None
+        self._watcher: TerminalWatcher | None = None
+        """There while the terminal shows nothing of what is typed."""
 
     def say(self, text: str) -> None:
         self._out.write(f"{text}\n")
@@ -213,9 +216,10 @@ class PlainConsole:
             )
         elif card.prompt is not None:
             hidden = " What you type is not shown, and recorded nowhere." if card.hides_input else ""
-            self.say(f"It asks: {card.prompt.strip()}{hidden} Type the answer and Enter.")
+            # Before a word of it: who is asked may type at once.
             if card.hides_input:
                 self._echo(on=False)
+            self.say(f"It asks: {card.prompt.strip()}{hidden} Type the answer and Enter.")
             self._reads = partial(self._send, card)
 
     def _send(self, card: Card, line: str) -> None:
@@ -224,10 +228,17 @@ class PlainConsole:
 
     def _echo(self, *, on: bool) -> None:
         """Have the terminal show what is typed, or not."""
-        if self._input is not None and self._input.isatty():
-            state = termios.tcgetattr(self._input)
-            state[3] = state[3] | termios.ECHO if on else state[3] & ~termios.ECHO
-            termios.tcsetattr(self._input, termios.TCSANOW, state)
+        if self._input is None or not self._input.isatty() or on == (self._watcher is None):
+            return
+        watcher = self._watcher or TerminalWatcher(self._input.fileno())
+        state = termios.tcgetattr(self._input)
+        state[3] = state[3] | termios.ECHO if on else state[3] & ~termios.ECHO
+        termios.tcsetattr(self._input, termios.TCSANOW, state)
+        if on:
+            watcher.close()
+        else:
+            watcher.begin()
+        self._watcher = None if on else watcher
 
     def _decide(self, card: Card, scope: Decision) -> None:
         self.say(

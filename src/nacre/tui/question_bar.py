@@ -12,16 +12,8 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from nacre.feed.approval_choices import CHOICES, Scope
 from nacre.feed.card import Card
-
-Scope = Literal["once", "session", "always", "deny"]
-
-CHOICES: tuple[tuple[str, Scope, str], ...] = (
-    ("1", "once", "once"),
-    ("2", "session", "this session"),
-    ("3", "always", "always, as a rule"),
-    ("4", "deny", "deny"),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
