@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -177,6 +179,19 @@ async def test_a_crippled_shell_says_nothing_of_ours_and_no_untruth(script: str,
             assert "before its last command" in said
         else:
             assert later.text == "2\n"
+
+
+@pytest.mark.parametrize(
+    "script", ["ulimit -n 3", "ulimit -n 10", "enable -n builtin", "enable -n printf", "builtin() { :; }"]
+)
+async def test_a_crippled_shell_that_leaves_a_process_ends_at_once_with_its_status(script: str, tmp_path: Path) -> None:
+    async with session(tmp_path) as shell:
+        await shell.run("x=1")
+        left = await shell.run(f"sleep 1000 & echo $!; {script}; x=2; (exit 3)", timeout=40)
+        pid = int(left.text)
+        os.kill(pid, signal.SIGKILL)
+        assert ([one.pid for one in left.survivors], left.outcome) == ([pid], nacre.Exited(3))
+        assert (await shell.run('echo "$x"')).text == "2\n"
 
 
 async def test_the_status_of_a_shell_that_cannot_go_on_is_the_script_s(tmp_path: Path) -> None:

@@ -50,8 +50,11 @@ _LINE = "\n"
 _DRIVER_CHARACTERS = 32
 # Makes a child able to report: a script may have disabled a builtin, or defined a function of its name.
 _REPAIRED = (
-    "\\unset -f builtin;\\enable builtin;for _ in printf pwd umask shopt set declare alias trap;do \\enable $_;done;"
+    "\\unset -f builtin;\\enable builtin;for _ in printf pwd umask shopt set declare alias trap kill;"
+    "do \\enable $_;done;"
 )
+# Ends a shell that has reported from a child: at an `exit` it would say that it cannot undo its redirections.
+_KILLED = f"{_REPAIRED}\\builtin kill -9 $$;"
 _NONCE, _SCRIPT = "@nonce@", "@script@"
 _STATUS = f"${{{VARIABLE}[1]}}"
 _CODE = f"${{{VARIABLE}[1]%% *}}"
@@ -67,6 +70,8 @@ class ShellLoop:
         go, script, output, side = range(base + 1, base + 5)
         null = base + 9
         self._go, self._script, self._output, self._side = go, script, output, side
+        # The saved standard error of the shell below the loop.
+        self._errors = null + 2
         self._notes, self._later = base + 12, base + 13
         self._exit_saver = ExitSaver(script, self._outputs(switched=True))
         # At the end of the socket the shell exits with the status of its last turn, and notes the stage codes.
@@ -119,13 +124,13 @@ class ShellLoop:
             # A script may have closed its output: bash's message about that is not the script's.
             f'{{ {full}\\builtin printf -v "{VARIABLE}[3]" 1;}} 2>&- >&{self._go};'
             f"[[ ${{{VARIABLE}[3]-}} ]]||{{ ({_REPAIRED}\\builtin trap - EXIT DEBUG;{DUMP}) >&{self._script};"
-            f"({_REPAIRED}{spent}) >&{self._go};}}"
+            f"({_REPAIRED}{spent}) >&{self._go};{_KILLED}}}"
         )
 
     def _brief_report(self, nonce: str) -> str:
         """Report only the status, in one write."""
         start, end = f'\\builtin printf "{nonce}\\0', f'%s\\0{SAME}\\0\\0{nonce}\\0" "{_STATUS}"'
-        return f"{start}{end} >&{self._go}||({_REPAIRED}{start}{SPENT} {end}) >&{self._go}"
+        return f"{start}{end} >&{self._go}||{{ ({_REPAIRED}{start}{SPENT} {end}) >&{self._go};{_KILLED}}}"
 
     def turn(self, spec: TurnSpec, switched: bool, nonce: str) -> str:
         """The line that runs a script and reports its end; with `switched` it writes to the pipe of a `switch`."""
@@ -238,7 +243,8 @@ class ShellLoop:
 
     def leave(self, code: int, nonce: str) -> str:
         """Write the state, report that, and exit with the status of the turn before."""
-        return f"{self.dump(nonce)};\\builtin exit {code}"
+        # Else bash says in the script's output that a limit of the script keeps it from undoing its redirections.
+        return f"{self.dump(nonce)};\\exec {self._errors}>&-;\\builtin exit {code}"
 
 
 def named_by_script(argv: tuple[str, ...], loop: ShellLoop, *, shell: str, script: str) -> tuple[str, ...]:

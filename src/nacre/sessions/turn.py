@@ -155,7 +155,7 @@ class Turn(PipesOnly):
             self._end("lost", Ending(pid=bash.pid, lost="its shell told no exit code"))
         else:
             spent = report.problem == SPENT
-            if spent and not self._spec.keeps_state and not self._retries:
+            if spent and not self._spec.keeps_state:
                 self._shell.keep_dump(bash)
             if bash.leftovers.none(report.last):
                 self._end("spent" if spent else "waits", self._ending())
@@ -192,6 +192,9 @@ class Turn(PipesOnly):
     def _handle_leftovers(self, report: TurnReport) -> None:
         self._attend()
         assert self._attending is not None
+        if report.problem == SPENT:
+            # The shell kills itself after the child that has reported; its runner says whether more is left.
+            return
         if self._retries < RETRIES:
             self._retries += 1
             self._loop.call_later(RETRY_SECONDS, self._retry, report)
