@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import re
 import socket
@@ -16,6 +15,7 @@ from nacre import Budget, config, setting_values
 from nacre.config import Origin
 from nacre.errors import ConfigError
 from nacre.regular_file import read_regular
+from nacre.setting_table import ABOUT
 from nacre.settings import ExecutionSettings, JobSettings, OutputSettings, PolicySettings, Settings, ShellSettings
 
 
@@ -50,22 +50,11 @@ def refusal(environ: dict[str, str], project: Path) -> ConfigError:
 
 
 def keys() -> list[str]:
-    return [
-        f"{section.name}.{setting_values.name_of(field)}"
-        for section in dataclasses.fields(Settings)
-        if section.name != "notices"
-        for field in dataclasses.fields(section.default_factory)  # type: ignore[arg-type, misc]
-    ]
+    return list(setting_values.all_settings())
 
 
 def loosening() -> list[str]:
-    return [
-        f"{section.name}.{setting_values.name_of(field)}"
-        for section in dataclasses.fields(Settings)
-        if section.name != "notices"
-        for field in dataclasses.fields(section.default_factory)  # type: ignore[arg-type, misc]
-        if field.metadata["loosens"]
-    ]
+    return [key for key, setting in setting_values.all_settings().items() if setting.about.loosens]
 
 
 # Where a setting comes from.
@@ -91,11 +80,14 @@ def test_later_sources_win_and_each_value_knows_its_own(environ: dict[str, str],
     ]
 
 
+def test_the_table_explains_every_setting_of_the_sections_and_no_other() -> None:
+    assert list(ABOUT) == keys()
+
+
 def test_every_setting_has_a_variable_of_its_own() -> None:
-    variables = [setting_values.variable_of(field) for field in setting_values.setting_fields().values()]
-    assert len(set(variables)) == len(variables) == len(keys())
-    named = {field.name: setting_values.variable_of(field) for field in dataclasses.fields(ExecutionSettings)}
-    assert named["grace_seconds"] == "NACRE_GRACE_SECONDS"
+    named = {key: setting.variable for key, setting in setting_values.all_settings().items()}
+    assert len(set(named.values())) == len(named)
+    assert named["execution.grace_seconds"] == "NACRE_GRACE_SECONDS"
 
 
 @pytest.mark.parametrize(
@@ -259,7 +251,9 @@ def test_a_head_that_a_project_leaves_no_room_for_is_the_project_s_mistake(
 
 def test_settings_made_by_a_program_are_checked_too() -> None:
     with pytest.raises(ConfigError):
-        OutputSettings(artifact_cap_bytes=10, artifact_head_bytes=10)
+        Settings(output=OutputSettings(artifact_cap_bytes=10, artifact_head_bytes=10))
+    with pytest.raises(ConfigError):
+        Settings(jobs=JobSettings(job_cap_bytes=10, job_head_bytes=10))
 
 
 @pytest.mark.parametrize(
@@ -285,7 +279,7 @@ def test_settings_made_by_a_program_are_checked_too() -> None:
 )
 def test_the_sizes_of_answers_have_bounds(sizes: dict[str, int], message: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(message)):
-        OutputSettings(**sizes)  # type: ignore[arg-type]
+        Settings(output=OutputSettings(**sizes))  # type: ignore[arg-type]
 
 
 def test_a_project_s_file_makes_answers_smaller_and_never_larger(tmp_path: Path) -> None:
@@ -296,8 +290,6 @@ def test_a_project_s_file_makes_answers_smaller_and_never_larger(tmp_path: Path)
     loaded = config.load({"HOME": "/nonexistent"}, cwd=str(tmp_path)).settings
     assert loaded.output.inline_bytes == 51_200
     assert "more than 51200 loosens a protection" in loaded.notices[0]
-    with pytest.raises(ConfigError):
-        JobSettings(job_cap_bytes=10, job_head_bytes=10)
 
 
 # The shell: which bash, and its variables.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import importlib.util
 import os
 import re
@@ -57,10 +56,9 @@ def test_every_verb_is_in_the_reference(verb: str) -> None:
 def test_every_setting_and_its_variable_is_in_the_reference() -> None:
     text = (REFERENCE / "settings.md").read_text(encoding="utf-8")
     missing = [
-        f"{section}.{setting_values.name_of(field)}"
-        for section, kind in setting_values.sections().items()
-        for field in dataclasses.fields(kind)
-        if f"| `{section}.{setting_values.name_of(field)}`<br>`{setting_values.variable_of(field)}` |" not in text
+        key
+        for key, setting in setting_values.all_settings().items()
+        if f"| `{key}`<br>`{setting.variable}` |" not in text
     ]
     assert missing == []
 

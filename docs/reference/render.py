@@ -7,12 +7,10 @@ the width of the terminal and on the version of Python.
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from nacre import setting_values
 from nacre.cli import VERBS
@@ -21,7 +19,7 @@ from nacre.cli.man_page import man_page
 from nacre.cli.parser import parser_of
 from nacre.environment.noninteractive import noninteractive_defaults
 from nacre.environment.quiet_tools import quiet_variables
-from nacre.settings import Settings
+from nacre.setting_table import About
 
 HERE = Path(__file__).parent
 
@@ -94,33 +92,33 @@ def _spelling(action: argparse.Action) -> str:
     return f"{names} {action.metavar or choices or action.dest.upper()}"
 
 
-def _project_may(metadata: Mapping[str, Any]) -> str:
-    most = metadata["project_most"]
-    if metadata["tightens"]:
+def _project_may(about: About) -> str:
+    if about.tightens:
         return "at most yours"
-    if metadata["stricter"] is not None:
+    if about.stricter is not None:
         return "only stricter"
-    return "no" if metadata["loosens"] else "yes" if most is None else f"at most {most:.15g}"
+    most = about.project_most
+    return "no" if about.loosens else "yes" if most is None else f"at most {most:.15g}"
 
 
 def render_settings() -> str:
     parts = [SETTINGS]
-    defaults = Settings()
-    for section, kind in setting_values.sections().items():
+    for section in setting_values.sections():
         lines = [
             f"## {section}\n",
             "| setting, variable | default | accepted | meaning | project file |",
             "|---|---|---|---|---|",
         ]
-        for field in dataclasses.fields(kind):
-            key = f"{section}.{setting_values.name_of(field)}"
-            default = setting_values.plain_value(key, getattr(getattr(defaults, section), field.name))
+        for key, setting in setting_values.all_settings().items():
+            if not key.startswith(f"{section}."):
+                continue
+            default = setting_values.plain_value(key, setting.default)
             cells = [
-                f"`{key}`<br>`{setting_values.variable_of(field)}`",
+                f"`{key}`<br>`{setting.variable}`",
                 "unset" if default is None else f"`{json.dumps(default)}`",
                 setting_values.accepted(key),
-                field.metadata["doc"],
-                _project_may(field.metadata),
+                setting.about.doc,
+                _project_may(setting.about),
             ]
             lines.append(f"| {' | '.join(map(_cell, cells))} |")
         parts.append("\n".join(lines) + "\n")

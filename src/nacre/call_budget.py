@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from nacre.errors import ConfigError, shown
-from nacre.setting_field import setting
-
-
-def _limit(doc: str, name: str) -> Any:
-    return setting(None, doc, tightens=True, variable=f"NACRE_BUDGET_{name.upper()}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """What one call may spend; without a value there is no limit."""
 
-    cpu_seconds: float | None = _limit("seconds of processor time, of all processes together", "cpu_seconds")
-    memory_bytes: int | None = _limit("memory of all processes together", "memory_bytes")
-    processes: int | None = _limit("processes at once", "processes")
-    file_bytes: int | None = _limit("size of a file that it writes", "file_bytes")
-    output_bytes: int | None = _limit("bytes that it prints", "output_bytes")
-    wall_seconds: float | None = _limit("seconds of its timeout; longer ones are cut to it", "wall_seconds")
+    cpu_seconds: float | None = None
+    memory_bytes: int | None = None
+    processes: int | None = None
+    file_bytes: int | None = None
+    output_bytes: int | None = None
+    wall_seconds: float | None = None
 
     def __post_init__(self) -> None:
         for name in self.__slots__:

@@ -7,13 +7,11 @@ import math
 import types
 import typing
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from nacre.errors import ConfigError, shown
+from nacre.setting_table import ABOUT, About
 from nacre.settings import Settings
-
-if TYPE_CHECKING:
-    from dataclasses import Field
 
 _NAMES = tuple[str, ...]
 _WORDS: dict[Any, str] = {
@@ -25,21 +23,35 @@ _WORDS: dict[Any, str] = {
 }
 
 
-def name_of(field: Field[Any]) -> str:
-    """Return the name of a setting; a field cannot be called `except`."""
-    return field.name.rstrip("_")
+class Setting(NamedTuple):
+    """One setting: the section that it is a field of, its default, and what the table says about it."""
 
+    section: Any
+    field: str
+    default: Any
+    about: About
 
-def variable_of(field: Field[Any]) -> str:
-    """Return the environment variable of a setting."""
-    variable: str | None = field.metadata["variable"]
-    return f"NACRE_{name_of(field).upper()}" if variable is None else variable
+    @property
+    def name(self) -> str:
+        """Its name as files and people write it; a field cannot be called `except`."""
+        return self.field.rstrip("_")
+
+    @property
+    def variable(self) -> str:
+        """Its environment variable."""
+        return self.about.variable or f"NACRE_{self.name.upper()}"
 
 
 @functools.cache
-def setting_fields() -> dict[str, Field[Any]]:
-    """Return the field of each setting, by its key."""
-    return {f"{section}.{name_of(field)}": field for section, kind in sections().items() for field in fields(kind)}
+def all_settings() -> dict[str, Setting]:
+    """Return each setting by its key, section by section."""
+    found = {}
+    for name, section in sections().items():
+        defaults = section()
+        for field in section.__annotations__:
+            key = f"{name}.{field.rstrip('_')}"
+            found[key] = Setting(section, field, getattr(defaults, field), ABOUT[key])
+    return found
 
 
 def sections() -> dict[str, Any]:
@@ -47,28 +59,25 @@ def sections() -> dict[str, Any]:
     return {section.name: section.default_factory for section in fields(Settings) if section.name != "notices"}
 
 
-def _type_of(field: Field[Any]) -> Any:
-    for section_type in sections().values():
-        if field in fields(section_type):
-            return _types_of(section_type)[field.name]
-    raise LookupError(field.name)
+def _type_of(setting: Setting) -> Any:
+    return _types_of(setting.section)[setting.field]
 
 
 @functools.cache
-def _types_of(section_type: Any) -> dict[str, Any]:
+def _types_of(section: Any) -> dict[str, Any]:
     """Return the types of a section's settings. They are annotations, each of which Python compiles to read it."""
-    return typing.get_type_hints(section_type)
+    return typing.get_type_hints(section)
 
 
-def parse(text: str, field: Field[Any], variable: str) -> Any:
+def parse(text: str, setting: Setting, variable: str) -> Any:
     """Return the value that the text of a variable stands for; raises ConfigError."""
-    kinds = _alternatives(field)
+    kinds = _alternatives(setting)
     value: Any = text
-    if entry_kinds(field) is not None:
+    if entry_kinds(setting) is not None:
         pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
         if all(equals for _, equals, _ in pairs):
             table = {name.strip(): chosen.strip() for name, _, chosen in pairs}
-            return checked_table(table, field, {name: f"{variable}: {name}" for name in table}, source=variable)
+            return checked_table(table, setting, {name: f"{variable}: {name}" for name in table}, source=variable)
     elif bool in kinds and text.lower() in ("1", "true", "yes", "on", "0", "false", "no", "off"):
         value = text.lower() in ("1", "true", "yes", "on")
     elif _NAMES in kinds:
@@ -78,28 +87,28 @@ def parse(text: str, field: Field[Any], variable: str) -> Any:
             value = int(text) if int in kinds else float(text)
         except ValueError:
             value = text
-    return checked(value, field, variable, source=variable)
+    return checked(value, setting, variable, source=variable)
 
 
-def _alternatives(field: Field[Any]) -> tuple[Any, ...]:
-    kind = _type_of(field)
+def _alternatives(setting: Setting) -> tuple[Any, ...]:
+    kind = _type_of(setting)
     return typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
 
 
-def entry_kinds(field: Field[Any]) -> tuple[Any, Any] | None:
+def entry_kinds(setting: Setting) -> tuple[Any, Any] | None:
     """Return the types of a table's names and values; None for a setting that is no table."""
-    pair = (typing.get_args(_type_of(field)) or (None,))[0]
+    pair = (typing.get_args(_type_of(setting)) or (None,))[0]
     return typing.get_args(pair) if typing.get_origin(pair) is tuple else None
 
 
 def plain_value(key: str, value: Any) -> Any:
     """Return a value as JSON and TOML write it."""
-    return dict(value) if entry_kinds(setting_fields()[key]) is not None else value
+    return dict(value) if entry_kinds(all_settings()[key]) is not None else value
 
 
-def checked_table(table: dict[str, Any], field: Field[Any], where: dict[str, str], *, source: str) -> Any:
+def checked_table(table: dict[str, Any], setting: Setting, where: dict[str, str], *, source: str) -> Any:
     """Return the entries of a table; raises ConfigError at a name or a value that is not accepted."""
-    names, values = entry_kinds(field) or (str, str)
+    names, values = entry_kinds(setting) or (str, str)
     for name, value in table.items():
         if names is not str and name not in typing.get_args(names):
             raise ConfigError(f"{where[name]} is unknown; known: {_spell((names,))}", source=source, key=name)
@@ -109,9 +118,9 @@ def checked_table(table: dict[str, Any], field: Field[Any], where: dict[str, str
     return tuple(table.items())
 
 
-def checked(value: Any, field: Field[Any], where: str, *, source: str) -> Any:
+def checked(value: Any, setting: Setting, where: str, *, source: str) -> Any:
     """Return the value as its setting holds it; raises ConfigError if it is not accepted."""
-    kinds = _alternatives(field)
+    kinds = _alternatives(setting)
     for kind in kinds:
         if typing.get_origin(kind) is typing.Literal:
             if value in typing.get_args(kind):
@@ -126,20 +135,20 @@ def checked(value: Any, field: Field[Any], where: str, *, source: str) -> Any:
             return tuple(value)
         elif kind in (bool, str) and isinstance(value, kind):
             return value
-    raise ConfigError(f"{where} is {shown(value)}; accepted: {_accepted(field)}", source=source, key=field.name)
+    raise ConfigError(f"{where} is {shown(value)}; accepted: {_accepted(setting)}", source=source, key=setting.field)
 
 
 def accepted(key: str) -> str:
     """Describe the values that a setting accepts."""
-    return _accepted(setting_fields()[key])
+    return _accepted(all_settings()[key])
 
 
-def _accepted(field: Field[Any]) -> str:
-    if (kinds := entry_kinds(field)) == (str, str):
+def _accepted(setting: Setting) -> str:
+    if (kinds := entry_kinds(setting)) == (str, str):
         return "a table of texts; in the variable NAME=VALUE,…"
     if kinds is not None:
         return f"a table; its names: {_spell(kinds[:1])}; its values: {_spell(kinds[1:])}"
-    return _spell(_alternatives(field))
+    return _spell(_alternatives(setting))
 
 
 def _spell(kinds: tuple[Any, ...]) -> str:

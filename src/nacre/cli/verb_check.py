@@ -85,9 +85,9 @@ def _judge(namespace: argparse.Namespace) -> Judge:
     profile = _profile(namespace.contract)
     chosen = settings.policy
     if namespace.profile is not None:
-        chosen = replace(chosen, guard_profile=namespace.profile)
+        chosen = chosen._replace(guard_profile=namespace.profile)
     if namespace.rules is not None:
-        chosen = replace(chosen, rules_file=None)
+        chosen = chosen._replace(rules_file=None)
     policy = policy_of(chosen, profile)
     if namespace.rules is not None:
         policy = replace(policy, rules=load_rules(read_regular_text(namespace.rules), namespace.rules))

@@ -11,7 +11,6 @@ import json
 import os
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from nacre import config
 from nacre.environment.filter import FilteredEnvironment, Profile, judge, with_call_environment
@@ -42,7 +41,7 @@ def main(namespace: argparse.Namespace) -> int:
     settings = config.load(os.environ, cwd=config.working_directory()).settings
     chosen = settings.environment
     if namespace.profile is not None:
-        chosen = replace(chosen, env_profile=namespace.profile)
+        chosen = chosen._replace(env_profile=namespace.profile)
     if chosen.env_filter == "off":
         child = FilteredEnvironment(with_call_environment(os.environ, dict(settings.shell.env)), (), {})
         given, quiet = [], {}

@@ -79,7 +79,7 @@ class Toolbox:
         """For calls without a session, each of which gets its own bash."""
         if self._shell is None:
             settings = self._settings
-            fresh = replace(settings, sessions=replace(settings.sessions, persist=False))
+            fresh = replace(settings, sessions=settings.sessions._replace(persist=False))
             self._shell = self._tool(self.contract, settings=fresh)
         return self._shell
 

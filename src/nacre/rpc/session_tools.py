@@ -27,7 +27,7 @@ class SessionTools:
         self._own_by: dict[By, Tool] = {"model": self.own, "person": self.own.sharing(by="person")}
         # This reads the settings, so that an error in them shows at once, not in each answer.
         settings = self.own.engine.settings
-        self._fresh_settings = replace(settings, sessions=replace(settings.sessions, persist=False))
+        self._fresh_settings = replace(settings, sessions=settings.sessions._replace(persist=False))
         self._named = functools.lru_cache(maxsize=MOST_TOOLS)(self._make)
 
     def _make(self, by: By, session: str | None) -> Tool:
