@@ -90,15 +90,6 @@ async def test_directory_and_variables_are_those_of_the_place(tmp_path: Path) ->
         assert "k3y-of-the-place-1234" not in leak.text
 
 
-async def test_a_place_without_python_is_refused_with_the_next_step(tmp_path: Path) -> None:
-    bare = tmp_path / "bin"
-    bare.mkdir()
-    for name in ("sh", "echo"):
-        (bare / name).symlink_to(str(shutil.which(name)))
-    with pytest.raises(BackendUnavailableError, match=r"no Python 3\.9 or newer; install one there"):
-        await connect(here(f"PATH={bare}"))
-
-
 async def test_a_program_that_cannot_reach_the_place_says_why() -> None:
     with pytest.raises(BackendUnavailableError, match="sorry, no such pod"):
         await connect(PrefixDialer(["bash", "-c", "echo 'sorry, no such pod' >&2; exit 1"], name="pod"))

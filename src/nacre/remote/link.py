@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from nacre.errors import BackendError, BackendUnavailableError, NacreError
 from nacre.remote import boot
+from nacre.remote.greeting import READ_BYTES, first_line
 from nacre.remote.link_thread import links
 from nacre.remote.wire import Dialer, Wire
 from nacre.warden import protocol, remote_protocol
@@ -24,9 +25,10 @@ CONNECT_SECONDS = 20.0
 RETRY_SECONDS = (0.1, 0.3, 1.0, 2.0)
 # How long the far side may take to end a connection that is not wanted any more.
 QUIT_SECONDS = 2.0
-READ_BYTES = 1024 * 1024
-# What a login shell may print before the far side's first line.
-MOST_BANNER_BYTES = 1024 * 1024
+
+
+class NoPythonError(BackendUnavailableError):
+    """The machine can be reached, and has no Python that the far side runs on."""
 
 
 class Receiver(Protocol):
@@ -228,13 +230,13 @@ class Link:
         word = secrets.token_hex(8)
         wire = await self.dialer.open(boot.first_text(word, self.name))
         try:
-            said, rest = await self._first_line(wire, word.encode("ascii"))
+            said, rest = await first_line(wire, word, self.dialer.name)
             if said == "new":
                 wire.write(boot.archive())
             elif said != "known":
-                reason = said.removeprefix("failed ")
                 if said == "no-python":
-                    reason = "it has no Python 3.9 or newer; install one there"
+                    raise NoPythonError(f"nacre cannot work on {self.dialer.name}: it has no Python 3.9 or newer")
+                reason = said.removeprefix("failed ")
                 raise BackendUnavailableError(f"nacre cannot work on {self.dialer.name}: {reason}")
             self._frames = protocol.FrameReader()
             await self._greeting(wire, rest)
@@ -242,19 +244,6 @@ class Link:
             await wire.close()
             raise
         return wire
-
-    async def _first_line(self, wire: Wire, word: bytes) -> tuple[str, bytes]:
-        """The far side's first line, after whatever a login shell prints, and what has come behind it."""
-        mark, seen = b"\n" + word + b" ", b""
-        while True:
-            data = await wire.read(READ_BYTES)
-            seen += data
-            at = seen.find(mark)
-            if at >= 0 and (end := seen.find(b"\n", at + 1)) >= 0:
-                return seen[at + len(mark) : end].decode("utf-8", "replace"), seen[end + 1 :]
-            if not data or len(seen) > MOST_BANNER_BYTES:
-                last = await wire.complaint() or seen.decode("utf-8", "replace").strip().rpartition("\n")[2]
-                raise BackendUnavailableError(f"{self.dialer.name} cannot be reached: {last or 'it closed the link'}")
 
     async def _greeting(self, wire: Wire, rest: bytes) -> None:
         bodies = list(self._frames.bodies(rest))

@@ -157,6 +157,10 @@ class RayWire:
         if not self._closed.is_set():
             self._agent.write.remote(self._number, next(self._places), data)
 
+    async def read_errors(self, size: int) -> bytes:
+        """Nothing: only a far side without Python has one, and a node has Python."""
+        return b""
+
     async def complaint(self) -> str:
         try:
             said: bytes = await self._agent.complaint.remote(self._number)

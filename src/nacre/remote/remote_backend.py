@@ -14,7 +14,7 @@ from nacre.backend import Listener, Process
 from nacre.backends.contained import ContainedBackend
 from nacre.backends.start_request import request_of
 from nacre.command import Command, NewJob
-from nacre.remote.link import Link
+from nacre.remote.link import Link, NoPythonError
 from nacre.remote.link_thread import links
 from nacre.remote.places import dialer_named
 from nacre.remote.remote_process import RemoteProcess
@@ -36,16 +36,23 @@ _BOOTSTRAP = (
 async def connect(place: str | Dialer, *, lease: float = LEASE_SECONDS) -> RemoteBackend:
     """Reach another machine and start the far side there; close the backend afterwards.
 
+    Without a Python there the far side is a program for its `sh`, and the backend a `ReducedBackend`.
+
     Args:
         place: `docker:NAME`, `ssh://[USER@]HOST[:PORT]`, … (docs/guides/other-machines.md), or a dialer of your own.
         lease: seconds that a foreground command goes on there while the link is cut.
 
     Raises:
         ConfigError: the name is no place.
-        BackendUnavailableError: the machine cannot be reached, or has no Python.
+        BackendUnavailableError: the machine cannot be reached, or has neither Python nor `setsid`.
     """
     link = Link(dialer_named(place) if isinstance(place, str) else place, patience=lease)
-    await asyncio.wrap_future(links.submit(link.ready()))
+    try:
+        await asyncio.wrap_future(links.submit(link.ready()))
+    except NoPythonError:
+        from nacre.remote.reduced_backend import reduced
+
+        return await asyncio.wrap_future(links.submit(reduced(link)))
     return RemoteBackend(link)
 
 

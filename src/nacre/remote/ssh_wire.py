@@ -97,6 +97,12 @@ class SshWire:
         except (asyncssh.Error, OSError):
             return  # the reader sees the end
 
+    async def read_errors(self, size: int) -> bytes:
+        try:
+            return await self._process.stderr.read(size)
+        except (asyncssh.Error, OSError):
+            return b""
+
     async def complaint(self) -> str:
         try:
             async with asyncio.timeout(0.5):

@@ -28,6 +28,9 @@ class Wire(Protocol):
     def write(self, data: bytes) -> None:
         """Send it, now or later."""
 
+    async def read_errors(self, size: int) -> bytes:
+        """What has come on the error stream, at most so much; b"" at its end, or where the way has none."""
+
     async def complaint(self) -> str:
         """What the way itself has said about its end: the last line of its error output."""
 
@@ -97,7 +100,7 @@ class ProcessWire:
         self._loop = asyncio.get_running_loop()
         self._unsent: list[bytes] = []
         self._sending: asyncio.Task[None] | None = None
-        self._closing = False
+        self._closing: asyncio.Task[None] | None = None
         os.set_blocking(errors, False)
 
     async def read(self, size: int) -> bytes:
@@ -119,6 +122,18 @@ class ProcessWire:
                 self._unsent.clear()
                 await self._loop.sock_sendall(self._sock, data)
 
+    async def read_errors(self, size: int) -> bytes:
+        while True:
+            try:
+                return os.read(self._errors, size)
+            except BlockingIOError:
+                ready = asyncio.Event()
+                self._loop.add_reader(self._errors, ready.set)
+                try:
+                    await ready.wait()
+                finally:
+                    self._loop.remove_reader(self._errors)
+
     async def complaint(self) -> str:
         try:
             said = os.read(self._errors, MOST_ERROR_BYTES)
@@ -128,9 +143,12 @@ class ProcessWire:
         return lines[-1].strip() if lines else ""
 
     async def close(self) -> None:
-        if self._closing:
-            return
-        self._closing = True
+        # Every caller waits for the same end, and none of them breaks it off.
+        if self._closing is None:
+            self._closing = self._loop.create_task(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
         # A read that waits sees the end of the stream; a socket that is only closed would leave it waiting.
         with contextlib.suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
