@@ -31,6 +31,7 @@ from nacre.settings import Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nacre.call_budget import Budget
     from nacre.engine.attendant import Attendant
     from nacre.guard.approval import Approver
 
@@ -58,6 +59,7 @@ async def run_attended(
     env: Mapping[str, str] | None = None,
     settings: Settings | None = None,
     approver: Approver | None = None,
+    budget: Budget | None = None,
 ) -> ShellResult:
     """Run a command to its end on a terminal that the attendant shows.
 
@@ -75,6 +77,7 @@ async def run_attended(
         env=env,
         terminal=size,
         watched=watched,
+        budget=budget,
     )
     _check_terminals(engine)
     there = place.directory_at(None)

@@ -1,4 +1,4 @@
-"""The ways of a tool call's command that are not a plain run: a job, a try, a terminal of ours or of the client."""
+"""The ways of a tool call's command that are not a plain run: a job, a try, a shell or a terminal of its own."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Caller(NamedTuple):
 def suited(client: TerminalClient | None, request: ShellRequest) -> TerminalClient | None:
     """Return the client's terminals if they can do what is asked for: run it to its end, without a terminal of ours."""
     # What must be confined runs where nacre can do that.
-    here = request.until is not None or request.terminal or request.ground is not None
+    here = request.until is not None or request.terminal or request.ground is not None or request.budget is not None
     return client if request.mode == "foreground" and not here else None
 
 
@@ -70,6 +70,11 @@ async def run_apart(
         policy = wait_policy(request, engine.settings, most_wait) if profile.moves_to_background else None
         run = run_try if request.tries else run_on_terminal
         return await run(engine, request, profile, CallOrigin(cwd, session, policy, observers))
+    if request.budget is not None and session is not None:
+        from nacre.engine.own_shell import run_in_own_shell
+
+        policy = wait_policy(request, engine.settings, most_wait) if profile.moves_to_background else None
+        return await run_in_own_shell(engine, request, profile, CallOrigin(cwd, session, policy, observers))
     if client is not None and not engine.planner.watches(request.command, profile):
         return await _run_in_client(engine, client, request, profile, cwd=cwd, observers=observers)
     return None

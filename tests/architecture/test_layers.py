@@ -46,6 +46,7 @@ LAYERS = [
         "setting_values",
         "call_budget",
         "setting_table",
+        "budget_words",
         "errors",
         "regex",
         "forks",

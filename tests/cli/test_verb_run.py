@@ -23,7 +23,8 @@ def as_json(nacre: Nacre, *arguments: str) -> tuple[int, dict[str, Any]]:
     """The exit code and the object without its duration."""
     done = nacre("run", "--json", *arguments)
     answer = json.loads(done.out)
-    assert (list(answer), done.err) == (KEYS, "")
+    # These two are there if a limit was reached.
+    assert ([key for key in answer if key not in ("cause", "clock")], done.err) == (KEYS, "")
     assert answer.pop("wallTimeMs") >= 0
     return done.code, answer
 
@@ -324,7 +325,7 @@ def test_json_of_a_signal_and_of_a_timeout_are_different_outcomes(nacre: Nacre) 
     )
     assert as_json(nacre, "--timeout", "0.3", "--", "sleep 1000") == (
         124,
-        {"outcome": "timedOut", "exitCode": None, "signal": None, **nothing},
+        {"outcome": "timedOut", "exitCode": None, "signal": None, "cause": "limit", "clock": "timeout", **nothing},
     )
 
 
@@ -489,3 +490,18 @@ def test_a_command_without_options_is_read_as_argparse_reads_it(words: list[str]
 @pytest.mark.parametrize("words", [[], ["--"], ["-h"], ["--json", "true"], ["a", "b"], ["--", "-x"], ["-"]], ids=str)
 def test_other_words_are_left_to_argparse(words: list[str]) -> None:
     assert verb_run.plain(words) is None
+
+
+def test_a_budget_ends_the_command_and_the_object_names_the_limit(nacre: Nacre) -> None:
+    done = nacre("run", "--json", "--budget", "output=4K,cpu=60", "--", "yes")
+    found = json.loads(done.out)
+    assert (done.code, found["outcome"], found["cause"], found["clock"]) == (124, "stopped", "limit", "output_bytes")
+    late = nacre("run", "--budget", "wall=0.2", "--", "sleep 60")
+    assert (late.code, "timed out after 0.2 s" in late.err) == (124, True)
+
+
+def test_a_wrong_budget_is_refused_with_its_limit_and_value(nacre: Nacre, tmp_path: Path) -> None:
+    done = nacre("run", "--budget", "cpu=10,memory=1Q", "--", "touch ran", cwd=tmp_path)
+    assert done.code == 125
+    assert 'budget.memory is "1Q"; accepted: a size above 0, e.g. 500M or 2G' in done.err
+    assert not (tmp_path / "ran").exists()

@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Mapping
 
+from nacre.call_budget import Budget
 from nacre.cli.frame import complain
 from nacre.cli.interruption import SIGNAL_BASE, Interruption
 from nacre.cli.own_terminal import OwnTerminal, own_size
@@ -40,6 +41,7 @@ async def run_pty(
     timeout: float | None,
     cwd: str | None,
     env: Mapping[str, str],
+    budget: Budget | None,
     approver: Approver | None,
 ) -> ShellResult:
     """Run it to its end.
@@ -52,7 +54,15 @@ async def run_pty(
         person = shows and os.isatty(0) and os.isatty(1)
         attendant = _AtTerminal(stack, interruption) if person else _Unseen(stack, interruption, shows, stdin)
         return await run_attended(
-            command, attendant, own_size(), watched=person, timeout=timeout, cwd=cwd, env=env, approver=approver
+            command,
+            attendant,
+            own_size(),
+            watched=person,
+            timeout=timeout,
+            cwd=cwd,
+            env=env,
+            budget=budget,
+            approver=approver,
         )
 
 

@@ -23,6 +23,7 @@ from nacre.result import Exited, Lost, ShellResult, Signalled, Stopped, TimedOut
 if TYPE_CHECKING:
     import argparse
 
+    from nacre.call_budget import Budget
     from nacre.cli.progress import PassThrough
     from nacre.guard.approval import Approver
 
@@ -31,7 +32,7 @@ TIMED_OUT = 124
 LONG_SECONDS = 2.0
 
 EPILOG = """\
-exit code: the command's own (128+n for a signal); 124 on timeout, 126 denied, 125 nacre's own failure
+exit code: the command's own (128+n for a signal); 124 on timeout or a spent budget, 126 denied, 125 nacre's own failure
 
 One word is a script, as bash -c takes it; several words are one command with its arguments, passed on as they are.
 
@@ -39,6 +40,7 @@ examples:
   nacre run -- 'make test && git status'
   nacre run -- ls -la 'My Documents'
   nacre run --timeout 600 --cwd src --env CC=clang -- 'make | tail -n 5'
+  nacre run --budget cpu=60,memory=2G,processes=200 -- make test
   nacre run --json -- 'false | tail'
   git diff | nacre run --stdin -- wc -l
   nacre run --on ssh://build-host -- make -C /srv/app test
@@ -57,6 +59,24 @@ def add_place(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_budget(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says what a command may spend."""
+    parser.add_argument(
+        "--budget",
+        metavar="LIMIT=N,…",
+        help="what it may spend: cpu and wall (seconds), memory, file and output (1G, 500M), processes",
+    )
+
+
+def budget_of(namespace: argparse.Namespace | SimpleNamespace) -> Budget | None:
+    """Return the budget of the options; None without one."""
+    if namespace.budget is None:
+        return None
+    from nacre.budget_words import budget_in
+
+    return budget_in(namespace.budget)
+
+
 def add_sandbox(parser: argparse.ArgumentParser) -> None:
     """Add the options that say what a command is confined to."""
     for option, (_, values, text) in PLACE_OPTIONS.items():
@@ -65,6 +85,7 @@ def add_sandbox(parser: argparse.ArgumentParser) -> None:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_place(parser)
+    add_budget(parser)
     add_sandbox(parser)
     parser.add_argument("--json", action="store_true", help="print one object at the end instead of the output")
     parser.add_argument(
@@ -91,6 +112,7 @@ def plain(arguments: list[str]) -> SimpleNamespace | None:
         pty=False,
         stdin=False,
         timeout=None,
+        budget=None,
         on=None,
         sandbox=None,
         access=None,
@@ -194,6 +216,7 @@ async def _run_with(
         observers=Observers(passthrough=passthrough),
         approver=approver,
         stdin=stdin,
+        budget=budget_of(namespace),
     )
 
 
@@ -210,6 +233,7 @@ async def _run_pty(namespace: argparse.Namespace | SimpleNamespace, interruption
             timeout=namespace.timeout,
             cwd=namespace.cwd,
             env=variables_of(namespace.env),
+            budget=budget_of(namespace),
             approver=_approver(namespace),
         )
     except NoTerminalError as error:
@@ -260,7 +284,7 @@ def as_object(result: ShellResult) -> dict[str, Any]:
         "notices": list(result.notices),
         "artifactId": None if result.artifact is None else str(result.artifact.id),
         "wallTimeMs": round(result.elapsed * 1000),
-        **({"cause": result.cause, "clock": result.clock} if result.remote else {}),
+        **({"cause": result.cause, "clock": result.clock} if result.remote or result.clock is not None else {}),
         **({} if result.sandbox is None else {"sandbox": dict(result.sandbox)}),
     }
 

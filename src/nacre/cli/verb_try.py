@@ -15,7 +15,7 @@ from nacre.api import PROFILE
 from nacre.cli.frame import complain, say
 from nacre.cli.interruption import Interruption
 from nacre.cli.listing import paper
-from nacre.cli.verb_run import add_place, as_object, command_of, exit_code, variables_of
+from nacre.cli.verb_run import add_budget, add_place, as_object, budget_of, command_of, exit_code, variables_of
 from nacre.contracts.companions.changes_tool import settled_text
 from nacre.engine.call_origin import CallOrigin
 from nacre.engine.engine import from_environment
@@ -44,6 +44,7 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_place(parser)
+    add_budget(parser)
     parser.add_argument("--json", action="store_true", help="print objects instead of text")
     parser.add_argument(
         "words",
@@ -89,7 +90,7 @@ async def _tried(
 
     engine = from_environment()
     limit = engine.settings.execution.timeout_seconds if namespace.timeout is None else namespace.timeout
-    request = ShellRequest(command=command, timeout=limit, env=env or None, tries=True)
+    request = ShellRequest(command=command, timeout=limit, env=env or None, tries=True, budget=budget_of(namespace))
     result = await run_try(
         engine,
         request,

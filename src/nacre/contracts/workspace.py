@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 from typing import Any
 
+from nacre.call_budget import Budget
 from nacre.command import TerminalSize
 from nacre.contracts import workspace_schema
 from nacre.contracts.contract import Reply, SchemaContext
@@ -26,6 +28,7 @@ DEFAULT_SECONDS = 300.0
 WHOLE_BYTES = 512 * 1024
 END_BYTES = 64 * 1024
 
+FIELDS = ("command", "env", "timeout", "cwd", "pty", "async", "head", "tail", "until", "raw", "try", "budget")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -54,9 +57,7 @@ class Workspace:
         return workspace_schema.schema(context)
 
     def decode(self, arguments: object) -> ShellRequest:
-        fields = arguments_of(
-            arguments, known=["command", "env", "timeout", "cwd", "pty", "async", "head", "tail", "until", "raw", "try"]
-        )
+        fields = arguments_of(arguments, known=FIELDS)
         background = flag_of(fields, "async")
         until = fields.get("until")
         if background and until is not None:
@@ -83,6 +84,7 @@ class Workspace:
             raw=flag_of(fields, "raw"),
             tries=tries,
             until=None if until is None else decode_until(until),
+            budget=_budget(fields),
         )
 
     def present(self, result: ShellResult | Background) -> Reply:
@@ -92,6 +94,16 @@ class Workspace:
 
     def refuse(self, error: NacreError) -> Reply:
         return present_refusal(error)
+
+
+def _budget(fields: Mapping[str, Any]) -> Budget | None:
+    text = text_of(fields, "budget")
+    if not text:
+        return None
+    # Loaded for the calls that have one.
+    from nacre.budget_words import budget_in
+
+    return budget_in(text)
 
 
 def _seconds(value: Any) -> float | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,8 @@ from nacre.command import Overlay
 from nacre.daemon_thread import on_thread
 from nacre.engine.background import with_state
 from nacre.engine.execute import execute
-from nacre.engine.planner import LEAST_SECONDS, directory_of
+from nacre.engine.own_shell import OWN_SHELL, plan_apart
+from nacre.engine.planner import directory_of
 from nacre.engine.run import until_done
 from nacre.errors import NacreError, StartError, WorkingDirectoryError
 from nacre.jobs.ownership import project_of
@@ -33,15 +33,12 @@ from nacre.warden.overlay_entry import words_of
 if TYPE_CHECKING:
     from nacre.engine.call_origin import CallOrigin
     from nacre.engine.engine import Engine
-    from nacre.sessions.session import ShellSession
     from nacre.tries.overlay_changes import PathChange
 
 # How long the overlay may take to be mounted.
 MOUNT_SECONDS = 10.0
 # How long the look at what was changed may take.
 LOOK_SECONDS = 60.0
-
-OWN_SHELL = "a try has a shell of its own: directory and variables of the session stay as they were"
 
 
 async def run_try(
@@ -53,14 +50,8 @@ async def run_try(
         StartError: no overlay can be mounted here; nothing was run.
         DeniedError: it may not run.
     """
-    cwd, session, policy, observers = origin
-    planned = engine.planner.plan(request, profile, cwd=cwd)
-    if session is not None:
-        planned = await _after_others(engine, planned, profile, session)
-    state = session.restoring(planned.shared_env) if session is not None else ""
-    known = session.state_for(request.env) if session is not None else None
     lenient = replace(profile, rules=(*profile.rules, ("no_dangerous_rm", "allow")))
-    planned = (await engine.planner.review(planned, lenient, known))._replace(reviewed=True)
+    planned, state = await plan_apart(engine, request, profile, origin, judged_as=lenient)
     backend = engine.backend_for(profile)
     if not isinstance(backend, ContainedBackend):
         raise _failed(engine, planned, profile, "it needs nacre's warden on this machine")
@@ -71,14 +62,16 @@ async def run_try(
     command = replace(planned.command, overlay=Overlay(root, entry.directory))
     planned = with_state(planned._replace(command=command), state)
     try:
-        result = await execute(engine, planned, profile, policy=policy, observers=observers, backend=backend)
+        result = await execute(
+            engine, planned, profile, policy=origin.policy, observers=origin.observers, backend=backend
+        )
     except BaseException:
         removing = asyncio.ensure_future(on_thread(entry.remove, LOOK_SECONDS))
         await until_done(removing)
         removing.exception()
         raise
-    if session is not None:
-        result = replace(result, notices=(*result.notices, OWN_SHELL))
+    if origin.session is not None:
+        result = replace(result, notices=(*result.notices, OWN_SHELL.format(what="a try")))
     if isinstance(result, Background):
         entry.write(jobId=result.job_id)
         notice = f'{entry.id}: it changes nothing yet; after its end changes {{"id": "{entry.id}"}} lists what it would'
@@ -87,21 +80,6 @@ async def run_try(
         entry.remove()
         raise _failed(engine, planned, profile, refusal)
     return await _told(engine, planned, profile, entry, result)
-
-
-async def _after_others(engine: Engine, planned: Plan, profile: Profile, session: ShellSession) -> Plan:
-    """Wait for the session's earlier commands, whose state the try begins with; that counts towards its timeout."""
-    began = time.monotonic()
-    try:
-        await session.catch_up(replace(planned.command, env=planned.shared_env), label=lambda: planned.label)
-    except (NacreError, asyncio.CancelledError) as error:
-        engine.log.add_failure(profile, planned, error)
-        raise
-    waited, limit, request = time.monotonic() - began, planned.command.timeout, planned.request
-    command = planned.command if request.cwd is not None else replace(planned.command, cwd=session.cwd)
-    if limit is not None:
-        command = replace(command, timeout=max(limit - waited, LEAST_SECONDS))
-    return planned._replace(command=command, cwd=session.cwd, waited=planned.waited + waited)
 
 
 def _failed(engine: Engine, planned: Plan, profile: Profile, reason: str) -> StartError:
