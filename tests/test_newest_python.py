@@ -19,6 +19,7 @@ PATIENCE_SECONDS = 120.0
 # Modules of Unix that WebAssembly has not, and packages of extras.
 ABSENT = {
     *("pwd", "resource", "anthropic", "inspect_ai", "langchain_core", "agents", "pydantic_ai", "smolagents", "swerex"),
+    *("harbor", "verifiers"),
     *("uvicorn", "starlette", "mcp", "anyio", "asyncssh", "pyghostty", "pyte", "rich", "textual", "ray", "acp"),
 }
 

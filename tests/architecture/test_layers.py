@@ -88,6 +88,8 @@ FRAMEWORKS = {
     "pydantic_core",
     "smolagents",
     "swerex",
+    "harbor",
+    "verifiers",
 }
 
 

@@ -12,12 +12,14 @@ import pytest
 # Name of the adapter's tests → what they import.
 LIBRARIES = {
     "anthropic": "anthropic",
+    "harbor": "harbor",
     "inspect_ai": "inspect_ai",
     "langchain": "langchain",
     "openai_agents": "agents",
     "pydantic_ai": "pydantic_ai",
     "smolagents": "smolagents",
     "swe_rex": "swerex",
+    "verifiers": "verifiers",
 }
 
 collect_ignore = [f"test_{name}.py" for name, library in LIBRARIES.items() if importlib.util.find_spec(library) is None]

@@ -5,8 +5,10 @@ time; one is tested at a time, because tests that watch processes must not compe
 """
 
 import argparse
+import contextlib
 import hashlib
 import json
+import os
 import subprocess
 import sys
 import tomllib
@@ -17,7 +19,20 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 ENVIRONMENTS = ROOT / ".frameworks"
 # The extra of each, which is also the name of its environment.
-FRAMEWORKS = ("langchain", "pydantic-ai", "openai-agents", "smolagents", "anthropic", "inspect-ai", "swe-rex")
+FRAMEWORKS = (
+    "langchain",
+    "pydantic-ai",
+    "openai-agents",
+    "smolagents",
+    "anthropic",
+    "inspect-ai",
+    "swe-rex",
+    "harbor",
+    "verifiers",
+)
+# Two that know each other share an environment, because each brings half a gigabyte; the first sets its Python.
+SHARES = {"verifiers": "harbor"}
+NEEDS_PYTHON = {"harbor": (3, 12)}
 TEST_TOOLS = ("pytest", "pytest-asyncio", "pytest-timeout")
 # A slow download may take minutes; a stalled one must not hold a build for ever.
 INSTALL_SECONDS = 900.0
@@ -31,7 +46,27 @@ def requirements(name: str) -> list[str]:
     """Return the requirements of the environment besides nacre itself."""
     extras = PROJECT["optional-dependencies"]
     tools = [line for line in extras["dev"] if line.startswith(TEST_TOOLS)]
-    return [*PROJECT["dependencies"], *extras[name], *tools]
+    frameworks = [line for one in (name, *_guests(name)) for line in extras[one]]
+    return [*PROJECT["dependencies"], *frameworks, *tools]
+
+
+def _guests(name: str) -> list[str]:
+    return [guest for guest, host in SHARES.items() if host == name]
+
+
+def interpreter(name: str) -> str | None:
+    """Return the interpreter for its environment: this one, or a newer one where the framework needs that."""
+    wanted = NEEDS_PYTHON.get(name, (3, 11))
+    if sys.version_info >= wanted:
+        return sys.executable
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    found = [str(path) for path in sorted(pyenv.glob("versions/3.1*/bin/python"))]
+    for path in [*found, "python3.12", "python3.13", "python3"]:
+        check = f"import sys; sys.exit(sys.version_info < {wanted})"
+        with contextlib.suppress(OSError):
+            if subprocess.run([path, "-c", check], capture_output=True, check=False).returncode == 0:
+                return path
+    return None
 
 
 def install(name: str) -> str | None:
@@ -39,14 +74,17 @@ def install(name: str) -> str | None:
     place = ENVIRONMENTS / name
     python = place / "bin" / "python"
     # Name and entry points are copied when nacre is installed; its source is not.
-    contents = [sys.version, PROJECT["name"], requirements(name), PROJECT["entry-points"]]
+    own = interpreter(name)
+    if own is None:
+        return f"it needs Python {'.'.join(map(str, NEEDS_PYTHON[name]))}, and none is found"
+    contents = [sys.version, own, PROJECT["name"], requirements(name), PROJECT["entry-points"]]
     key = hashlib.sha256(json.dumps(contents).encode()).hexdigest()
     ready = place / "ready"
     if ready.exists() and ready.read_text(encoding="utf-8") == key:
         return None
     # The pip of this script's own environment serves all of them: a venv without pip is made in a moment.
     pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-compile"]
-    make = [sys.executable, "-m", "venv", "--clear", "--without-pip", str(place)]
+    make = [own, "-m", "venv", "--clear", "--without-pip", str(place)]
     for command in (make, [*pip, *requirements(name)], [*pip, "--no-deps", "--editable", str(ROOT)]):
         try:
             done = subprocess.run(
@@ -62,7 +100,7 @@ def install(name: str) -> str | None:
 
 def test(name: str, arguments: list[str]) -> bool:
     """Return whether its tests pass; finding none is a failure."""
-    place = ENVIRONMENTS / name
+    place = ENVIRONMENTS / SHARES.get(name, name)
     tests = HERE / f"test_{name.replace('-', '_')}.py"
     command = [str(place / "bin" / "python"), "-m", "pytest", "-q", "-o", f"cache_dir={place / 'cache'}", str(tests)]
     try:
@@ -79,8 +117,9 @@ def main() -> int:
     options, arguments = parser.parse_known_args()
     ENVIRONMENTS.mkdir(exist_ok=True)
     with ThreadPoolExecutor(2) as pool:
-        installing: dict[str, Future[str | None]] = {name: pool.submit(install, name) for name in options.names}
-        problems = {name: future.result() for name, future in installing.items()}
+        wanted = dict.fromkeys(SHARES.get(name, name) for name in options.names)
+        installing: dict[str, Future[str | None]] = {name: pool.submit(install, name) for name in wanted}
+        problems = {name: installing[SHARES.get(name, name)].result() for name in options.names}
     failed = []
     for name, problem in problems.items():
         print(f"== {name}", flush=True)

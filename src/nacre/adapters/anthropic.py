@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from anthropic.lib.tools import BetaAsyncBuiltinFunctionTool, BetaBuiltinFunctionTool, ToolError
-
+from nacre.adapters.framework import framework
 from nacre.adapters.sync import SyncTool
 from nacre.contracts.contract import Reply
 from nacre.contracts.vendors import tool_for
 from nacre.tool import Tool
+
+with framework("anthropic"):
+    from anthropic.lib.tools import BetaAsyncBuiltinFunctionTool, BetaBuiltinFunctionTool, ToolError
 
 
 class AsyncShellTool(BetaAsyncBuiltinFunctionTool):

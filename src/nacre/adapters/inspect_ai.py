@@ -14,26 +14,28 @@ import tempfile
 from collections.abc import AsyncIterator
 from typing import Any, Literal, overload
 
-from inspect_ai.util import (
-    ExecResult,
-    OutputLimitExceededError,
-    SandboxEnvironment,
-    SandboxEnvironmentConfigType,
-    SandboxEnvironmentLimits,
-    SandboxUnavailableError,
-    SandboxUserUnsupportedError,
-    concurrency,
-    sandboxenv,
-)
-from inspect_ai.util._subprocess import max_subprocesses_context_var
-from pydantic import BaseModel
-
+from nacre.adapters.framework import framework
 from nacre.adapters.identity import User, access_files, may_execute, user_named
 from nacre.adapters.program import program_profile, run_program
 from nacre.contracts.basic import NOT_EXECUTABLE
 from nacre.errors import BackendError, DeniedError, InvalidRequestError, WorkingDirectoryError
 from nacre.result import Lost, ShellResult, Stopped, TimedOut
 from nacre.warden import children
+
+with framework("inspect-ai"):
+    from inspect_ai.util import (
+        ExecResult,
+        OutputLimitExceededError,
+        SandboxEnvironment,
+        SandboxEnvironmentConfigType,
+        SandboxEnvironmentLimits,
+        SandboxUnavailableError,
+        SandboxUserUnsupportedError,
+        concurrency,
+        sandboxenv,
+    )
+    from inspect_ai.util._subprocess import max_subprocesses_context_var
+    from pydantic import BaseModel
 
 
 class NacreSandboxConfig(BaseModel, frozen=True):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from langchain_core.messages import ToolMessage
-from langchain_core.tools import StructuredTool
-
+from nacre.adapters.framework import framework
 from nacre.adapters.sync import SyncTool
 from nacre.contracts.contract import Reply
 from nacre.tool import Tool
+
+with framework("langchain"):
+    from langchain_core.messages import ToolMessage
+    from langchain_core.tools import StructuredTool
 
 
 class ReplyTool(StructuredTool):

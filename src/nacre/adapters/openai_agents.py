@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Awaitable, Callable
 
-from agents import ShellCallOutcome, ShellCommandOutput, ShellCommandRequest, ShellResult
-
+from nacre.adapters.framework import framework
 from nacre.errors import InvalidRequestError
 from nacre.tool import Tool
+
+with framework("openai-agents"):
+    from agents import ShellCallOutcome, ShellCommandOutput, ShellCommandRequest, ShellResult
 
 
 def shell_executor(tool: Tool) -> Callable[[ShellCommandRequest], Awaitable[ShellResult]]:

@@ -11,14 +11,16 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 
 from nacre.adapters.identity import User
+from nacre.backend import Backend
 from nacre.command import Streams
 from nacre.engine.engine import from_environment
 from nacre.engine.execute import execute
+from nacre.engine.observers import NO_OBSERVERS, Observers
 from nacre.errors import InvalidRequestError
 from nacre.output.captured import EVERYTHING, Captured, Selection
 from nacre.output.decode import CHARACTER_BYTES, decode, fit_tail
 from nacre.profile import CaptureShape, Profile
-from nacre.request import ShellRequest, check_command, check_env, check_timeout
+from nacre.request import ShellRequest, check_call
 from nacre.result import Output, ShellResult, Truncation
 
 # For callers without a limit: longer than an evaluation, so that a forgotten program ends, too.
@@ -73,20 +75,32 @@ async def run_program(
     if not argv:
         raise InvalidRequestError("the command is an empty list; its first item is the program to run", field="cmd")
     command = shlex.join(argv)
-    check_command(command)
-    if env is not None:
-        check_env(env)
-    if timeout is not None:
-        check_timeout(timeout)
+    check_call(command, timeout=timeout, env=env)
     variables = {**(user.variables if user else {}), **(env or {})}
     with _stored(input) as source:
         # `exec` finds only programs, no functions or builtins, and the status is that of the program.
         script = f"exec -- {shlex.join([*(user.prefix if user else []), *argv])}"
         if source is not None:
             script += f" < {shlex.quote(source)}"
-        request = ShellRequest(command=command, script=script, timeout=timeout, env=variables or None)
-        engine = from_environment()
-        return await execute(engine, engine.planner.plan(request, profile, cwd=cwd), profile)
+        return await run_script(command, profile, script=script, cwd=cwd, env=variables, timeout=timeout)
+
+
+async def run_script(
+    command: str,
+    profile: Profile,
+    *,
+    cwd: str,
+    script: str | None = None,
+    env: Mapping[str, str] | None = None,
+    timeout: float | None = None,
+    backend: Backend | None = None,
+    observers: Observers = NO_OBSERVERS,
+) -> ShellResult:
+    """Run a command to its end: the guard judges `command`, and `script` is run in its place if there is one."""
+    check_call(command, timeout=timeout, env=env)
+    request = ShellRequest(command=command, script=script, timeout=timeout, env=env or None)
+    engine = from_environment(backend=backend)
+    return await execute(engine, engine.planner.plan(request, profile, cwd=cwd), profile, observers=observers)
 
 
 @contextlib.contextmanager

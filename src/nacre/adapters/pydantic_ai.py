@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from pydantic_ai import RunContext, ToolDefinition, ToolReturn
-from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
-from pydantic_core import SchemaValidator, core_schema
-
+from nacre.adapters.framework import framework
 from nacre.errors import InvalidRequestError
 from nacre.tool import Tool
+
+with framework("pydantic-ai"):
+    from pydantic_ai import RunContext, ToolDefinition, ToolReturn
+    from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
+    from pydantic_core import SchemaValidator, core_schema
 
 # The contract checks the arguments and gives better answers than a validator.
 _ANYTHING = SchemaValidator(core_schema.any_schema())

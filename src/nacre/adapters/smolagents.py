@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import smolagents
-
+from nacre.adapters.framework import framework
 from nacre.adapters.sync import SyncTool
 from nacre.tool import Tool
+
+with framework("smolagents"):
+    import smolagents
 
 
 class ShellTool(smolagents.Tool):

@@ -18,36 +18,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from swerex.exceptions import (
-    BashIncorrectSyntaxError,
-    CommandTimeoutError,
-    NoExitCodeError,
-    NonZeroExitCodeError,
-    SessionDoesNotExistError,
-    SessionExistsError,
-)
-from swerex.runtime.abstract import (
-    AbstractRuntime,
-    BashAction,
-    BashInterruptAction,
-    BashObservation,
-    CloseBashSessionResponse,
-    CloseResponse,
-    CloseSessionRequest,
-    Command,
-    CommandResponse,
-    CreateBashSessionResponse,
-    CreateSessionRequest,
-    IsAliveResponse,
-    ReadFileRequest,
-    ReadFileResponse,
-    UploadRequest,
-    UploadResponse,
-    WriteFileRequest,
-    WriteFileResponse,
-)
-
 from nacre import config
+from nacre.adapters.framework import framework
 from nacre.adapters.program import NO_LIMIT_SECONDS, program_profile, run_program
 from nacre.adapters.relayed_terminal import Shown
 from nacre.adapters.swe_rex_programs import DENIED, INTERRUPTED, NEWEST_CHARACTERS, Programs, plain, refused
@@ -58,6 +30,36 @@ from nacre.output.decode import decode
 from nacre.request import ShellRequest
 from nacre.result import ShellResult, Stopped, TimedOut
 from nacre.settings import MIB
+
+with framework("swe-rex"):
+    from swerex.exceptions import (
+        BashIncorrectSyntaxError,
+        CommandTimeoutError,
+        NoExitCodeError,
+        NonZeroExitCodeError,
+        SessionDoesNotExistError,
+        SessionExistsError,
+    )
+    from swerex.runtime.abstract import (
+        AbstractRuntime,
+        BashAction,
+        BashInterruptAction,
+        BashObservation,
+        CloseBashSessionResponse,
+        CloseResponse,
+        CloseSessionRequest,
+        Command,
+        CommandResponse,
+        CreateBashSessionResponse,
+        CreateSessionRequest,
+        IsAliveResponse,
+        ReadFileRequest,
+        ReadFileResponse,
+        UploadRequest,
+        UploadResponse,
+        WriteFileRequest,
+        WriteFileResponse,
+    )
 
 # As much as an artifact holds.
 LIMIT_BYTES = 64 * MIB

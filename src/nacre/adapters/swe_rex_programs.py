@@ -7,15 +7,17 @@ import logging
 import re
 from collections.abc import Sequence
 
-from swerex.exceptions import CommandTimeoutError, NoExitCodeError
-from swerex.runtime.abstract import BashAction, BashInterruptAction, BashObservation
-
+from nacre.adapters.framework import framework
 from nacre.adapters.program import NO_LIMIT_SECONDS
 from nacre.adapters.relayed_terminal import INTERRUPT, Met, TerminalProgram
 from nacre.api import Session
 from nacre.errors import RefusedError
 from nacre.output.escapes import strip
 from nacre.settings import MIB
+
+with framework("swe-rex"):
+    from swerex.exceptions import CommandTimeoutError, NoExitCodeError
+    from swerex.runtime.abstract import BashAction, BashInterruptAction, BashObservation
 
 # The newest output of an interrupted command, and of a program between two answers; the artifact has all of it.
 NEWEST_CHARACTERS = 50 * 1024
