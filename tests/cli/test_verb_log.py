@@ -146,7 +146,11 @@ def test_a_terminal_has_a_header_colours_and_rows_of_its_width(nacre: Nacre, hom
     assert (plain.startswith("  TIME "), "\x1b" in plain) == (True, False)
 
 
-def test_following_prints_the_last_calls_and_those_to_come(nacre: Nacre, home: Path) -> None:
+def test_following_prints_the_last_calls_and_those_to_come(
+    nacre: Nacre, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It would hide that a line stays in a buffer.
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     append(home, {"command": "before"})
     with nacre.start("log", "-f", "--json", stdout=subprocess.PIPE) as following:
         assert following.stdout is not None

@@ -69,7 +69,7 @@ async def ask(session: Any, method: str, task_id: str) -> TaskResult:
 @pytest.fixture(autouse=True)
 def _short_window(monkeypatch: pytest.MonkeyPatch) -> None:
     # The short commands of these tests must not outlive it, also on a busy machine.
-    monkeypatch.setenv("NACRE_AUTO_BACKGROUND_SECONDS", "0.8")
+    monkeypatch.setenv("NACRE_AUTO_BACKGROUND_SECONDS", "2")
 
 
 @pytest.fixture(params=["stdio", "http"])

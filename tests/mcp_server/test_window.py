@@ -21,7 +21,8 @@ def told(result: object) -> str:
 async def test_a_build_that_outlives_the_clients_patience_comes_back_as_a_job_and_finishes(
     connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("NACRE_MCP_WINDOW_SECONDS", WINDOW)
+    # The first command of a server has begun by then, also on a busy machine.
+    monkeypatch.setenv("NACRE_MCP_WINDOW_SECONDS", "2")
     build = f"echo compiling; until [ -e {tmp_path}/go ]; do sleep 0.02; done; touch {tmp_path}/built; echo done"
     async with connect() as client:
         started = await client.call_tool("bash", {"command": build})

@@ -75,6 +75,8 @@ def main(namespace: argparse.Namespace) -> int:
         sheet.header(f"  {'TIME':<19}  {'CONTRACT':<9} {'OUTCOME':<12} {'TOOK':>8} {'OUTPUT':>10}    COMMAND")
     for entry in entries if last is None else deque(entries, maxlen=max(0, last)):
         print(json.dumps(entry) if namespace.json else _line(entry, sheet))
+    # The calls to come may take long.
+    sys.stdout.flush()
     for line in coming:
         found = audit.decode_line(line.decode("ascii", "replace"))
         if found is not None and wanted(found):
