@@ -37,9 +37,10 @@ if TYPE_CHECKING:
     from nacre.guard.approval import Approver
     from nacre.guard.rules.rule_file import Rule
     from nacre.guard.verdict import Verdict
+    from nacre.kept_command import Background
     from nacre.output.captured import Captured, Selection
     from nacre.planning.urls import Resolver, UnresolvedUrlError
-    from nacre.profile import Background, CaptureShape, Profile
+    from nacre.profile import CaptureShape, Profile
     from nacre.remote.remote_backend import RemoteBackend, connect
     from nacre.request import ShellRequest
     from nacre.result import (
@@ -76,7 +77,8 @@ _HOMES = {
     "nacre.terminals": "Terminal open_terminal",
     "nacre.output.captured": "Captured Selection",
     "nacre.planning.urls": "Resolver UnresolvedUrlError",
-    "nacre.profile": "Background CaptureShape Profile",
+    "nacre.kept_command": "Background",
+    "nacre.profile": "CaptureShape Profile",
     "nacre.remote.remote_backend": "RemoteBackend connect",
     "nacre.request": "ShellRequest",
     "nacre.result": "ArtifactRef Exited Lost Outcome Output ShellResult Signalled Stopped TimedOut Truncation",

@@ -19,10 +19,10 @@ from nacre.errors import BackendError, JobError
 from nacre.jobs import job_terminal
 from nacre.jobs.job import Job
 from nacre.jobs.typed_input import TypedInput
+from nacre.kept_command import Waiting
 from nacre.output.captured import EVERYTHING, Captured, Selection
 from nacre.output.escapes import strip
 from nacre.output.lines import settle
-from nacre.profile import Waiting
 from nacre.request import Ground, ShellRequest, check_call
 from nacre.result import Output, ShellResult
 from nacre.screen import VirtualScreen, encode_key, open_screen

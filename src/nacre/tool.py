@@ -28,10 +28,11 @@ from nacre.engine.observers import Observers
 from nacre.engine.planner import PlanKey, wait_policy
 from nacre.errors import InvalidRequestError, NacreError
 from nacre.guard.approval import Approver
+from nacre.kept_command import Background
 from nacre.planning.normalise import normalise
 from nacre.planning.plan import Plan
 from nacre.planning.urls import Resolver, UrlRouter
-from nacre.profile import Background, Profile
+from nacre.profile import Profile
 from nacre.request import By, Owner, ShellRequest
 from nacre.result import ShellResult
 from nacre.series import run_series

@@ -11,7 +11,8 @@ from nacre.engine.engine import Engine
 from nacre.engine.execute import execute
 from nacre.engine.observers import Observers
 from nacre.engine.planner import environment, wait_policy
-from nacre.profile import Background, Profile
+from nacre.kept_command import Background
+from nacre.profile import Profile
 from nacre.request import ShellRequest
 from nacre.result import ShellResult
 

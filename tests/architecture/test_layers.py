@@ -27,7 +27,7 @@ LAYERS = [
     {"planning"},
     {"sandbox"},
     {"guard", "environment", "minimize"},
-    {"profile"},
+    {"profile", "kept_command"},
     {"bash", "output", "screen"},
     {"audit", "config"},
     {"setting_sources"},
@@ -38,6 +38,7 @@ LAYERS = [
     {
         "until",
         "request",
+        "lifted_stage",
         "command",
         "backend",
         "place",

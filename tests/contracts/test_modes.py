@@ -20,9 +20,9 @@ from nacre.engine import engine
 from nacre.engine.background import start_in_background
 from nacre.engine.execute import execute
 from nacre.jobs.table import JobTable
+from nacre.kept_command import Background
 from nacre.output.captured import Captured
 from nacre.output.window import Window
-from nacre.profile import Background
 from nacre.request import ShellRequest
 from nacre.result import ArtifactRef, Exited, Lost, Output, ShellResult, Stopped, TimedOut
 from nacre.tool import Tool

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field, replace
 
 from nacre.artifacts.stored import BLOCK_BYTES, LineCounter, Piece, Stored
 from nacre.output.decode import decode, fit_head, fit_tail, trim_head, trim_tail
-from nacre.output.escapes import is_plain, strip
+from nacre.output.escapes import strip
 from nacre.output.lines import Settled, settle
+from nacre.output.plain_bytes import is_plain
 from nacre.regex.automaton import Regex, WorkBudget
 from nacre.wording import counted, were
 

@@ -19,7 +19,7 @@ from nacre.guard.approval import Approver
 from nacre.jobs import job_terminal
 from nacre.jobs.job import Job
 from nacre.jobs.typed_input import TypedInput
-from nacre.profile import Waiting
+from nacre.kept_command import Waiting
 from nacre.result import ShellResult
 from nacre.terminals import run_attended
 

@@ -13,7 +13,8 @@ from nacre.contracts.fields import arguments_of, command_of, flag_of
 from nacre.contracts.modes import Modes, present_result
 from nacre.contracts.tool_schema import text_property, tool_schema
 from nacre.errors import InvalidRequestError, NacreError
-from nacre.profile import GUARD_DENIAL, Background
+from nacre.kept_command import Background
+from nacre.profile import GUARD_DENIAL
 from nacre.request import ShellRequest
 from nacre.result import ShellResult
 

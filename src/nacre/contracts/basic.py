@@ -12,9 +12,10 @@ from nacre.contracts.contract import Reply, SchemaContext
 from nacre.contracts.fields import arguments_of, command_of
 from nacre.contracts.tool_schema import text_property, tool_schema
 from nacre.errors import NacreError
+from nacre.kept_command import Background
 from nacre.output.captured import EVERYTHING, Captured, Selection
 from nacre.output.decode import CHARACTER_BYTES, fit_head
-from nacre.profile import Background, CaptureShape, Profile
+from nacre.profile import CaptureShape, Profile
 from nacre.request import ShellRequest
 from nacre.result import ArtifactRef, Lost, Output, ShellResult, Stopped, TimedOut, Truncation
 from nacre.wording import counted

@@ -12,7 +12,8 @@ from nacre.settings import INLINE_BYTES
 if TYPE_CHECKING:
     from nacre.engine.engine import Engine
     from nacre.errors import NacreError
-    from nacre.profile import Background, Profile
+    from nacre.kept_command import Background
+    from nacre.profile import Profile
     from nacre.request import Owner, ShellRequest
     from nacre.result import ShellResult
 

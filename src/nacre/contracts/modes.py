@@ -9,11 +9,12 @@ from nacre.contracts.facts import blame_of, facts_of
 from nacre.contracts.fields import arguments_of, command_of
 from nacre.contracts.tool_schema import text_property, tool_schema
 from nacre.errors import InvalidRequestError, NacreError, RefusedError, RequestError, shown
+from nacre.kept_command import Background
 from nacre.output.captured import EVERYTHING, Captured, Selection
 from nacre.output.decode import CHARACTER_BYTES, decode
 from nacre.output.sizes import human_size
 from nacre.output.view import both_ends
-from nacre.profile import Background, CaptureShape, Profile
+from nacre.profile import CaptureShape, Profile
 from nacre.request import ShellRequest
 from nacre.result import SIGNAL_BASE, Exited, Lost, Output, ShellResult, Signalled, Stopped, TimedOut
 

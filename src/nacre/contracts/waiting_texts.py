@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nacre.profile import Waiting
+from nacre.kept_command import Waiting
 
 
 def how_to_answer(job_id: str, waiting: Waiting, *, shown: str = "") -> str:

@@ -17,8 +17,9 @@ from nacre.contracts.contract import Reply, SchemaContext
 from nacre.contracts.fields import arguments_of, command_of, flag_of, mapping_of, number_of, text_of
 from nacre.contracts.workspace_texts import present_background, present_refusal, present_result
 from nacre.errors import InvalidRequestError, NacreError, shown
+from nacre.kept_command import Background
 from nacre.output.render import render
-from nacre.profile import Background, CaptureShape, Profile
+from nacre.profile import CaptureShape, Profile
 from nacre.request import ShellRequest, check_env, name_of
 from nacre.result import ShellResult
 from nacre.until import decode_until

@@ -8,9 +8,9 @@ from nacre.contracts.contract import Reply
 from nacre.contracts.facts import blame_of, facts_of
 from nacre.contracts.waiting_texts import how_to_answer
 from nacre.errors import InterceptedError, NacreError, WorkingDirectoryError
+from nacre.kept_command import Background
 from nacre.output.render import spell_omitted
 from nacre.output.sizes import human_size
-from nacre.profile import Background
 from nacre.result import SIGNAL_BASE, Exited, Lost, Output, ShellResult, Signalled, Stopped, TimedOut, Truncation
 from nacre.settings import INLINE_BYTES, LINE_BYTES
 from nacre.wording import counted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from nacre.jobs.job import Job
-from nacre.profile import Waiting
+from nacre.kept_command import Waiting
 
 
 class Attendant(Protocol):

@@ -25,9 +25,10 @@ from nacre.jobs.job import Job
 from nacre.jobs.notices import claim, output_of
 from nacre.jobs.ownership import project_of
 from nacre.jobs.status import outcome_of as job_outcome
+from nacre.kept_command import Background
 from nacre.output.sizes import human_size
 from nacre.planning.plan import Plan
-from nacre.profile import Background, Profile
+from nacre.profile import Profile
 from nacre.request import Owner, ShellRequest
 from nacre.result import Output
 from nacre.state_directory import files

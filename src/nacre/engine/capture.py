@@ -12,7 +12,7 @@ from nacre.engine.observers import NO_OBSERVERS, Observers
 from nacre.engine.output_streams import OutputStreams
 from nacre.errors import ArtifactError
 from nacre.output.captured import Captured, Selection
-from nacre.output.escapes import is_plain
+from nacre.output.plain_bytes import is_plain
 from nacre.output.window import Window
 from nacre.planning.plan import Plan
 from nacre.profile import CaptureShape, Profile

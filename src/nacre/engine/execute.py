@@ -23,13 +23,14 @@ from nacre.engine.run import Run, until_done
 from nacre.engine.summary import Finished, summarise
 from nacre.errors import BackendUnavailableError, JobError, NacreError, NoEventLoopError
 from nacre.planning.plan import Plan
-from nacre.profile import Background, Profile
+from nacre.profile import Profile
 from nacre.result import ShellResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nacre.engine.undoing import Undoing
     from nacre.engine.wait import WaitPolicy
+    from nacre.kept_command import Background
     from nacre.sessions.session import SessionBackend, ShellSession
 
 T = TypeVar("T")

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from nacre.artifacts.spill import Spill, SpillResult
 from nacre.artifacts.writer import ArtifactWriter
+from nacre.lifted_stage import Lifted
 from nacre.output.redaction.redactor import Redactor
 from nacre.output.window import Window
-from nacre.request import Lifted
 from nacre.result import ArtifactRef, Output
 
 # Smaller outputs are kept only if the stage hid something.

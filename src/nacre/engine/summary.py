@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nacre.backend import Ending, Survivor
 from nacre.call_budget import Budget
@@ -14,10 +14,13 @@ from nacre.engine.run import Run
 from nacre.output.redaction.redactor import Redactor
 from nacre.planning.plan import Plan
 from nacre.profile import Profile
-from nacre.request import Lifted, ShellRequest
+from nacre.request import ShellRequest
 from nacre.result import Clock, Exited, Lost, Outcome, ShellResult, Signalled, Stopped, TimedOut
 from nacre.warden import record
 from nacre.warden.stages import hidden_failure, producers_status
+
+if TYPE_CHECKING:
+    from nacre.lifted_stage import Lifted
 
 
 class Finished(NamedTuple):

@@ -25,8 +25,9 @@ from nacre.errors import ArtifactError, NacreError
 from nacre.jobs import job_terminal
 from nacre.jobs.job import Job
 from nacre.jobs.notices import claim, give_back
+from nacre.kept_command import Background, Waiting
 from nacre.planning.plan import Plan
-from nacre.profile import Background, Profile, Waiting
+from nacre.profile import Profile
 from nacre.request import ShellRequest
 from nacre.result import ShellResult
 from nacre.warden import record

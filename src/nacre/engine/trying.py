@@ -22,8 +22,9 @@ from nacre.engine.planner import directory_of
 from nacre.engine.run import until_done
 from nacre.errors import NacreError, StartError, WorkingDirectoryError
 from nacre.jobs.ownership import project_of
+from nacre.kept_command import Background
 from nacre.planning.plan import Plan
-from nacre.profile import Background, Profile
+from nacre.profile import Profile
 from nacre.request import ShellRequest
 from nacre.result import ShellResult, Tried
 from nacre.tries.report import counts_of, is_shortened, lines_of, shown_lines, summary_of

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, TypeVar
 from nacre.engine.planner import LEAST_SECONDS, directory_of
 from nacre.engine.run import until_done
 from nacre.errors import BackendUnavailableError
+from nacre.kept_command import Background
 from nacre.planning.plan import Plan
-from nacre.profile import Background, Profile
+from nacre.profile import Profile
 from nacre.result import ShellResult
 from nacre.undo.recorder import Recording, conclude, record
 from nacre.undo.undo_store import UndoStore

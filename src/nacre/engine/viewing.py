@@ -13,8 +13,9 @@ from nacre.feed.publisher import publisher_for
 from nacre.feed.showing import refused_call, shown_call
 from nacre.feed.shown_call import TAIL_BYTES
 from nacre.jobs.job import Job
+from nacre.kept_command import Waiting
 from nacre.planning.plan import Plan
-from nacre.profile import Profile, Waiting
+from nacre.profile import Profile
 
 
 class Viewing:

@@ -15,8 +15,9 @@ from nacre.engine.observers import Observers
 from nacre.errors import NacreError
 from nacre.guard.approval import AnswerPendingError
 from nacre.guard.verdict import Verdict
+from nacre.kept_command import Background
 from nacre.planning.plan import Plan
-from nacre.profile import Background, Profile
+from nacre.profile import Profile
 from nacre.result import ShellResult
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from nacre.jobs.job_terminal import has_terminal, state, write
 from nacre.jobs.liveness import RunnerLock
 from nacre.jobs.output_file import JobFile
 from nacre.jobs.table import JobTable
+from nacre.kept_command import Waiting
 from nacre.output.redaction.redactor import Redactor
-from nacre.profile import Waiting
 from nacre.state_directory import StateDirectoryError, files
 from nacre.warden import record
 

@@ -13,7 +13,7 @@ from nacre.command import TerminalSize
 from nacre.errors import JobError
 from nacre.jobs.job import Job
 from nacre.jobs.status import outcome_of
-from nacre.profile import Waiting
+from nacre.kept_command import Waiting
 from nacre.state_directory import StateDirectoryError
 from nacre.warden import terminal
 

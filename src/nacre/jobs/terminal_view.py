@@ -13,7 +13,7 @@ from nacre.jobs import job_terminal
 from nacre.jobs.job import Job
 from nacre.jobs.output_file import JobFile
 from nacre.jobs.table import JobTable
-from nacre.profile import Waiting
+from nacre.kept_command import Waiting
 from nacre.screen import VirtualScreen, encode_key, encode_mouse, encode_paste, open_screen
 from nacre.screen.keys import MouseAction
 from nacre.screen.unseen_output import DRAWN_BYTES, RESYNC

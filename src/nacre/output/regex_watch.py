@@ -7,7 +7,8 @@ of the automaton and one piece, however long a line is. Sans-IO.
 from __future__ import annotations
 
 from nacre.output.decode import IncrementalDecoder
-from nacre.output.escapes import EscapeFilter, is_plain
+from nacre.output.escapes import EscapeFilter
+from nacre.output.plain_bytes import is_plain
 from nacre.regex.automaton import WorkBudget, compiled
 
 # What is shown of the line that matched, and so kept of the one that is being written.

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from nacre.output.captured import EVERYTHING, Captured, Selection
 from nacre.output.decode import decode
-from nacre.output.escapes import is_plain, strip
+from nacre.output.escapes import strip
 from nacre.output.lines import cap_lines, settle
+from nacre.output.plain_bytes import is_plain
 from nacre.output.sizes import human_size
 from nacre.result import Output, Truncation
 

@@ -14,9 +14,10 @@ from nacre.command import SIDE_FD
 from nacre.errors import InterceptedError, InvalidRequestError
 from nacre.guard.interceptor import intercept
 from nacre.guard.interceptor_file import interceptor_of
+from nacre.lifted_stage import Lifted
 from nacre.planning.urls import UrlRouter, expand_command, expand_value
 from nacre.regex.automaton import RegexWorkError
-from nacre.request import Lifted, ShellRequest
+from nacre.request import ShellRequest
 from nacre.settings import Settings
 
 SHORTEST_SECONDS, LONGEST_SECONDS = 1.0, 3600.0

@@ -7,7 +7,7 @@ import time
 from rich.text import Text
 
 from nacre.jobs.job import Job
-from nacre.profile import Waiting
+from nacre.kept_command import Waiting
 from nacre.tui.job_words import job_state
 
 STATE_COLUMNS = 9

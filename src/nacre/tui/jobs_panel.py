@@ -16,7 +16,7 @@ from nacre.errors import NacreError
 from nacre.jobs import job_input, job_terminal
 from nacre.jobs.job import Job
 from nacre.jobs.table import JobTable
-from nacre.profile import Waiting
+from nacre.kept_command import Waiting
 from nacre.tui.job_log import JobLog
 from nacre.tui.job_rows import job_row
 

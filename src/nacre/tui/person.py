@@ -11,7 +11,7 @@ from nacre.api import PROFILE
 from nacre.contracts.contract import Reply, SchemaContext
 from nacre.contracts.fields import arguments_of, command_of
 from nacre.errors import NacreError
-from nacre.profile import Background
+from nacre.kept_command import Background
 from nacre.request import ShellRequest
 from nacre.result import ShellResult
 from nacre.tool import Tool

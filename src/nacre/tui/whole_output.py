@@ -12,8 +12,9 @@ from typing import Protocol
 from nacre.artifacts.stored import Piece
 from nacre.feed.folding import LEAST_COLUMNS, rows_of
 from nacre.output.decode import decode, trim_head
-from nacre.output.escapes import is_plain, strip
+from nacre.output.escapes import strip
 from nacre.output.lines import settle
+from nacre.output.plain_bytes import is_plain
 from nacre.output.sizes import human_size
 
 BLOCK_BYTES = 64 * 1024

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from nacre.output.escapes import CONTROL_BYTES, SEQUENCE_BYTES, UNFINISHED_BYTES
+from nacre.output.escapes import SEQUENCE_BYTES, UNFINISHED_BYTES
+from nacre.output.plain_bytes import CONTROL_BYTES
 from nacre.output.redaction.form_table import UNBROKEN, Form, FormTable, flat_text, skip_breaks, skip_bytes
 
 # A beginning of a value with more control in it than this is passed on, so that what is held stays small.

@@ -98,7 +98,7 @@ class Redactor:
             # A lone surrogate that stands for no byte, as JSON can hold one.
             surrogates = "surrogatepass"
             raw = text.encode("utf-8", surrogates)
-        from nacre.output.escapes import CONTROL_BYTES
+        from nacre.output.plain_bytes import CONTROL_BYTES
 
         shown, _ = redact(self._table, raw, {}, final=True, control=CONTROL_BYTES)
         return shown.decode("utf-8", surrogates)
