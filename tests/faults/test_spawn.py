@@ -166,7 +166,7 @@ async def main():
     warm = sys.argv[1] == "warm"
     await asyncio.sleep(0)
     await attempt() if warm else None
-    import nacre.engine.engine, nacre.api  # what a later import would open is not the question here
+    import nacre.engine.engine, nacre.api, nacre.setting_sources  # what a later import opens is no question here
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     seen = []
     highest = max(map(int, descriptors()))
