@@ -14,8 +14,9 @@ from nacre.engine.background import with_state
 from nacre.engine.execute import execute
 from nacre.engine.planner import LEAST_SECONDS
 from nacre.errors import NacreError
+from nacre.kept_command import Background
 from nacre.planning.plan import Plan
-from nacre.profile import Background, Profile
+from nacre.profile import Profile
 from nacre.request import ShellRequest
 from nacre.result import ShellResult
 
