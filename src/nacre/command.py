@@ -102,6 +102,8 @@ class NewJob(NamedTuple):
     """Whether it dies with this program: a call in the foreground waits for it."""
     records: bool = False
     """Whether its terminal is recorded."""
+    refusals: str = ""
+    """The file in which the proxy of its sandbox notes what it refuses, if there is one."""
 
     def message(self) -> dict[str, Any]:
         """The job as it goes over the socket."""
@@ -115,4 +117,6 @@ class NewJob(NamedTuple):
         }
         if self.records:
             message["records"] = True
+        if self.refusals:
+            message["refusals"] = self.refusals
         return message

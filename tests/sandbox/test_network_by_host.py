@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import socket
 import threading
@@ -166,6 +167,30 @@ async def test_sessions_and_jobs_have_the_proxy_too(ask: str, server: Server, wo
         await tool.call({"command": f"{ask} plain localhost {server.port}", "async": True})
         job = nacre.Tool("job", cwd=workspace, settings=chosen)
         assert "hello" in (await job.call({"poll": ["bg_1"], "wait": 30})).text
+
+
+async def test_what_a_job_was_refused_is_told_with_its_end_and_in_the_log(
+    ask: str, server: Server, workspace: Path, home: Path
+) -> None:
+    chosen = settings(network=f"localhost:{server.port}")
+    command = f"{ask} connect other.example 443; {ask} connect second.example 80"
+    async with nacre.Tool("workspace", cwd=workspace, settings=chosen) as tool:
+        await tool.call({"command": f"{ask} connect earlier.example 443"})
+        await tool.call({"command": f"({command}) > /dev/null 2>&1", "async": True})
+        job = nacre.Tool("job", cwd=workspace, settings=chosen)
+        reply = await job.call({"poll": ["bg_1"], "wait": 30})
+    told = "the sandbox has refused a connection while it ran: other.example:443, second.example:80 (sandbox.network"
+    assert told in reply.text, reply.text
+    ends: list[dict[str, list[str]]] = []
+    async with asyncio.timeout(30):
+        # The runner writes it after the final record.
+        while not ends:
+            await asyncio.sleep(0.01)
+            lines = [json.loads(line) for line in (home / "log.jsonl").read_text(encoding="utf-8").splitlines()]
+            ends = [line for line in lines if line.get("event") == "end"]
+    assert any(told in notice for notice in ends[0]["notices"])
+    record = json.loads(next((home / "jobs").glob("bg_1/*.json")).read_text(encoding="utf-8"))
+    assert record["refusedHosts"] == ["other.example:443", "second.example:80"]
 
 
 async def test_programs_are_told_of_the_proxy(workspace: Path) -> None:

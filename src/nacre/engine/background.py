@@ -318,6 +318,7 @@ async def new_job(
         first["remote"] = True
     if planned.command.stages and "from" not in facts:
         first["answering"] = answering_stages(planned.request.command)
+    sandbox = planned.command.sandbox
     job = NewJob(
         directory=str(directory),
         head_bytes=settings.job_head_bytes,
@@ -325,6 +326,7 @@ async def new_job(
         hidden=tuple(planned.redactor.to_forms()),
         record=first,
         records=planned.command.terminal is not None and engine.settings.pty.record,
+        refusals="" if sandbox is None else sandbox.message.get("refusals", ""),
     )
     engine.jobs.reserve(directory, first)
     return job, directory, notices

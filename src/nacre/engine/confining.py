@@ -16,13 +16,13 @@ from nacre.sandbox.confiner import Confiner
 from nacre.sandbox.denial_explanation import explain
 from nacre.settings import SandboxSettings
 from nacre.warden.protocol import PROXY_PORT
+from nacre.warden.refusals import refused_since, words_about
 
 # The session of commands that have none.
 STATELESS = "run"
 # How much of an output is searched for the sandbox's doing: the last error is what failed the command.
 _SEARCHED_CHARACTERS = 8192
 _HTTP_VARIABLES = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy")
-_MOST_PLACES = 10
 ELSEWHERE = "commands run where the program says, and nacre confines none there"
 
 
@@ -81,7 +81,8 @@ class Confining:
             return result
         notices = (*result.notices, *self.introduction(planned))
         if "refusals" in spec.message:
-            notices = (*notices, *_refusals(spec.message["refusals"], since=result.started_at))
+            refused = words_about(refused_since(spec.message["refusals"], result.started_at))
+            notices = (*notices, refused) if refused else notices
         reason = self.reason(result, spec)
         if reason is not None:
             notices = (*notices, reason)
@@ -111,20 +112,6 @@ class Confining:
     def close(self) -> None:
         self._told.clear()
         self.confiner.close()
-
-
-def _refusals(path: str, *, since: float) -> list[str]:
-    """What the proxy has refused since a command began."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            lines = [line.split() for line in file]
-    except OSError:
-        return []
-    places = dict.fromkeys(line[1] for line in lines if len(line) == 2 and float(line[0]) >= since)
-    if not places:
-        return []
-    shown = ", ".join(list(places)[:_MOST_PLACES]) + (", …" if len(places) > _MOST_PLACES else "")
-    return [f"the sandbox has refused a connection while it ran: {shown} (sandbox.network lists what may be reached)"]
 
 
 def _inside(env: Mapping[str, str], spec: SandboxSpec) -> Mapping[str, str]:

@@ -36,7 +36,7 @@ async def run_in_own_shell(
     Raises:
         DeniedError: it may not run.
     """
-    planned, state = await plan_apart(engine, request, profile, origin)
+    planned, state = await plan_after_others(engine, request, profile, origin)
     result = await execute(
         engine, with_state(planned, state), profile, policy=origin.policy, observers=origin.observers
     )
@@ -44,7 +44,7 @@ async def run_in_own_shell(
     return result if origin.session is None else replace(result, notices=(*result.notices, notice))
 
 
-async def plan_apart(
+async def plan_after_others(
     engine: Engine, request: ShellRequest, profile: Profile, origin: CallOrigin, *, judged_as: Profile | None = None
 ) -> tuple[Plan, str]:
     """Plan and judge a command that begins with its session's state; return that state too.

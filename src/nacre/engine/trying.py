@@ -17,7 +17,7 @@ from nacre.command import Overlay
 from nacre.daemon_thread import on_thread
 from nacre.engine.background import with_state
 from nacre.engine.execute import execute
-from nacre.engine.own_shell import OWN_SHELL, plan_apart
+from nacre.engine.own_shell import OWN_SHELL, plan_after_others
 from nacre.engine.planner import directory_of
 from nacre.engine.run import until_done
 from nacre.errors import NacreError, StartError, WorkingDirectoryError
@@ -52,7 +52,7 @@ async def run_try(
         DeniedError: it may not run.
     """
     lenient = replace(profile, rules=(*profile.rules, ("no_dangerous_rm", "allow")))
-    planned, state = await plan_apart(engine, request, profile, origin, judged_as=lenient)
+    planned, state = await plan_after_others(engine, request, profile, origin, judged_as=lenient)
     backend = engine.backend_for(profile)
     if not isinstance(backend, ContainedBackend):
         raise _failed(engine, planned, profile, "it needs nacre's warden on this machine")

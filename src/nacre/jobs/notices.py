@@ -22,6 +22,7 @@ from nacre.jobs.table import JobTable
 from nacre.output.decode import decode, trim_head, trim_tail
 from nacre.state_directory import StateDirectoryError, files
 from nacre.warden import record
+from nacre.warden.refusals import words_about
 
 MARKER = "delivered"
 # The most that is told in full; a longer output is told by its beginning and end, where errors and summaries are.
@@ -68,7 +69,8 @@ def output_of(job: Job, most: int = INLINE_CHARACTERS) -> str:
         return f"[{error}]"
     with file:
         end = _end_of(job, file)
-        told = (job.record.get(name) for name in ("hiddenFailure", "stillRunning"))
+        told = [job.record.get(name) for name in ("hiddenFailure", "stillRunning")]
+        told.append(words_about(job.record.get("refusedHosts", ())))
         notices = "".join(f"\n[{notice}]" for notice in (*file.notices, *filter(None, told)))
         if not end:
             return f"(no output){notices}"

@@ -17,6 +17,7 @@ from nacre.warden import children
 from nacre.warden.allowed_hosts import AllowedHosts
 from nacre.warden.protocol import PROXY_PORT
 from nacre.warden.proxy_protocol import ProxyError, ProxyReader
+from nacre.warden.refusals import note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ CONNECT_SECONDS = 30.0
 REQUEST_SECONDS = 30.0
 IDLE_SECONDS = 600.0
 MOST_CONNECTIONS = 256
-MOST_LOG_BYTES = 65536
 _PIECE_BYTES = 65536
 
 
@@ -121,7 +121,7 @@ def _connected(client: socket.socket, request: ProxyRequest, hosts: AllowedHosts
     """A connection to what the client asks for, if it may have one; it is answered either way."""
     place = f"{request.host}:{request.port}"
     if not hosts.allows(request.host, request.port):
-        _note(log, place)
+        note(log, place, runner=os.getppid())
         client.sendall(request.refused(f"{place} is not among the hosts that may be reached (sandbox.network)"))
         return None
     try:
@@ -130,7 +130,7 @@ def _connected(client: socket.socket, request: ProxyRequest, hosts: AllowedHosts
         client.sendall(request.failed(f"{place}: {error.strerror or error}"))
         return None
     if not addresses:
-        _note(log, place)
+        note(log, place, runner=os.getppid())
         client.sendall(request.refused(f"{place} is on this machine or a private network, and its address not listed"))
         return None
     reason = ""
@@ -166,13 +166,3 @@ def _copy(client: socket.socket, upstream: socket.socket) -> None:
             else:
                 open_sides.discard(side)
                 other[side].shutdown(socket.SHUT_WR)
-
-
-def _note(log: str, place: str) -> None:
-    """Note a refusal with its time, for the result of the command that runs."""
-    fd = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        if os.fstat(fd).st_size < MOST_LOG_BYTES:
-            os.write(fd, f"{time.time():.6f} {place}\n".encode())
-    finally:
-        os.close(fd)

@@ -40,6 +40,8 @@ FALLOC_FL_PUNCH_HOLE = 2
 PUNCH_STEP = 4 * 1024 * 1024
 # So little of a possible value is shown when nothing follows: what a person types at a terminal is seen at once.
 SHOWN_EARLY_BYTES = 3
+# Refused hosts in a record, whose room on disk is reserved.
+MOST_REFUSED = 10
 
 
 def punch_hole(fd: int, offset: int, length: int) -> bool:
@@ -177,6 +179,7 @@ class KeptJob:
     def __init__(self, spec: JobSpec, *, lock: int, claim: int, output: JobOutput) -> None:
         self.directory: str = spec["directory"]
         self.record: Record = spec["record"]
+        self._refusals = spec.get("refusals", "")
         self.output = output
         self.lock = lock
         self.claim = claim
@@ -251,6 +254,8 @@ class KeptJob:
         )
         if hidden is not None:
             self.record["hiddenFailure"] = hidden
+        if self._refusals:
+            self._name_refused()
         if survivors:
             self._name(survivors)
         else:
@@ -271,6 +276,16 @@ class KeptJob:
         named = [(one["pid"], [self.output.hide_in(word) for word in one["argv"]]) for one in survivors]
         self.record["survivors"] = [{"pid": pid, "argv": argv} for pid, argv in named]
         self.record["stillRunning"] = record.still_running(named)
+
+    def _name_refused(self) -> None:
+        """Record what the proxy of the sandbox has refused: this process is its runner, or a keeper below that."""
+        # Loaded by the runners whose network is a list of hosts.
+        from nacre.warden.refusals import refused_since
+
+        since = self.record.get("startedAt", 0.0)
+        refused = refused_since(self._refusals, since, (os.getpid(), os.getppid()))
+        if refused:
+            self.record["refusedHosts"] = refused[:MOST_REFUSED]
 
     def _write_final(self) -> None:
         try:

@@ -19,6 +19,8 @@ class JobSpec(TypedDict):
     hidden: NotRequired[list[tuple[str, str]]]
     records: NotRequired[bool]
     """Present if its terminal is recorded."""
+    refusals: NotRequired[str]
+    """The file in which the proxy of its sandbox notes what it refuses."""
     held: NotRequired[str]
     """Output that the near side's redactor held back, as Latin-1."""
 

@@ -334,4 +334,8 @@ def end_entry(record: Record) -> Record:
     if "survivors" in record:
         entry["survivors"] = record["survivors"]
     notices = [record[name] for name in ("outputError", "hiddenFailure", "stillRunning") if record.get(name)]
+    if "refusedHosts" in record:
+        from nacre.warden.refusals import words_about
+
+        notices.append(words_about(record["refusedHosts"]))
     return entry | {"notices": notices} if notices else entry
