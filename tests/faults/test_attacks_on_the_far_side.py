@@ -20,6 +20,7 @@ from nacre.backends.spare_shells import spares
 from nacre.engine.run import WATCHDOG_SECONDS
 from nacre.jobs.job import Job
 from nacre.jobs.table import JobTable
+from nacre.sandbox.probing import probe
 from nacre.warden import children, record
 
 GRACE_SECONDS = 0.3
@@ -289,6 +290,19 @@ def test_shell_of_a_session_dies_with_the_last_of_our_processes(sleeper: str) ->
         eventually(lambda: not alive(shell), "the end of the shell")
         # A program that the shell had started is out of reach without any process of ours.
         end(pid)
+
+
+@pytest.mark.skipif(
+    probe(os.environ.get("PATH", os.defpath)).backend != "bubblewrap", reason="bubblewrap cannot make a sandbox here"
+)
+@pytest.mark.parametrize("how", ["one-shot", "session"])
+def test_in_a_sandbox_nothing_goes_on_when_all_our_processes_are_killed(how: str, sleeper: str, tmp_path: Path) -> None:
+    """Its pid namespace ends with the runner, by the kernel, and takes along what has left the tree."""
+    script = f"(setsid -f sleep {sleeper} >/dev/null 2>&1 </dev/null); sleep {sleeper} & sleep {sleeper}; true"
+    with Program(HOST, how, script, env={"NACRE_SANDBOX": "required"}, cwd=tmp_path) as host:
+        eventually(lambda: len(with_argument(sleeper)) == 3, "the command")
+        kill_at_once(host.pid, *ours(sleeper))
+        eventually(lambda: not with_argument(sleeper), "the end of the command")
 
 
 @pytest.mark.parametrize("ending", ["exits", "is killed"])

@@ -65,7 +65,7 @@ class Chaos:
             0
         ]
         victim = self._dice.choice(victims[kind])
-        if kind == "runner" and not _has_keeper(victim):
+        if kind == "runner" and not _has_keeper(victim) and not _is_confined(victim):
             return
         stops = kind in ("runner", "warden") and self._dice.random() < 0.25 and _has_keeper(victim)
         number = signal.SIGSTOP if stops else signal.SIGKILL
@@ -169,6 +169,21 @@ def _has_keeper(pid: int) -> bool:
     """Whether the parent of a process is nacre's: what no process answers for is not promised (docs/reliability.md)."""
     parent = children.stat_fields(pid)[1:2]
     return bool(parent) and children.command_line(int(parent[0]))[:1] in (["nacre-warden"], ["nacre-guardian"])
+
+
+def _is_confined(runner: int) -> bool:
+    """Whether the kernel ends all that a runner has started at the end of the runner: it is in a pid namespace."""
+    below = children.children_of(runner)
+    inside = [pid for pid in below if _namespace(pid) not in ("", _namespace(os.getpid()))]
+    others = [children.command_line(pid)[:1] for pid in below if pid not in inside]
+    return bool(inside) and all(os.path.basename(name[0]) == "bwrap" for name in others if name)
+
+
+def _namespace(pid: int) -> str:
+    try:
+        return os.readlink(f"/proc/{pid}/ns/pid")
+    except OSError:
+        return ""
 
 
 def _descriptors() -> set[str]:

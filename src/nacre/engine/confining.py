@@ -12,7 +12,7 @@ from nacre.errors import StartError
 from nacre.planning.plan import Plan
 from nacre.request import Ground
 from nacre.result import ShellResult
-from nacre.sandbox.confiner import Confiner
+from nacre.sandbox.confiner import UNCONFINED, Confiner
 from nacre.sandbox.denial_explanation import explain
 from nacre.settings import SandboxSettings
 from nacre.warden.protocol import PROXY_PORT
@@ -47,7 +47,7 @@ class Confining:
         if self._elsewhere:
             if self._required:
                 raise StartError(f"nothing was run: a sandbox is required and cannot be had: {ELSEWHERE}")
-            return planned
+            return planned._replace(command=replace(planned.command, sandbox=self.confiner.none()))
         return self._within(planned, overlay=None)
 
     def on_overlay(self, planned: Plan, root: str) -> Plan:
@@ -95,7 +95,7 @@ class Confining:
         if spec is None or session in self._told:
             return ()
         self._told.add(session)
-        return (self.confiner.line(spec),)
+        return (f"{UNCONFINED}: {ELSEWHERE}" if self._elsewhere else self.confiner.line(spec),)
 
     def reason(self, result: ShellResult, spec: SandboxSpec) -> str | None:
         """What the sandbox may have to do with a failure, if anything points to it."""

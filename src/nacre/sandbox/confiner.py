@@ -18,6 +18,8 @@ from nacre.sandbox.syscall_filter import AF_INET, AF_INET6, AF_NETLINK, filter_p
 from nacre.settings import SandboxSettings
 from nacre.warden.placeholders import listed
 
+UNCONFINED = "sandbox: none, commands are not confined"
+
 
 class Confiner:
     """Makes the sandboxes of one engine."""
@@ -74,8 +76,8 @@ class Confiner:
             # All but the overlay is read-only in a try, and nothing in it is protected.
             policy = policy._replace(access="read-only")
         if found.backend == "none":
-            missing = self._missing(found, policy, ())
-            return SandboxSpec({}, _facts(found, policy, (), missing))
+            self._missing(found, policy, ())
+            return self.none()
         try:
             around = look_around(
                 policy,
@@ -105,6 +107,11 @@ class Confiner:
             raise _refused(f"{_name(found)} does not enforce: {'; '.join(missing)}{reasons}")
         return missing
 
+    def none(self) -> SandboxSpec:
+        """What commands have where nothing confines them: facts that say so."""
+        missing = tuple(NEEDS[need] for need in self._policy.needs)
+        return SandboxSpec({}, _facts(Found("none", None), self._policy, (), missing))
+
     def _temporary(self, session: str) -> str:
         if session not in self._private:
             self._private[session] = PrivateDirectory()
@@ -114,7 +121,7 @@ class Confiner:
         """One line about the sandbox for the reader of a session's first result."""
         facts = spec.facts
         if facts["backend"] == "none":
-            return f"sandbox: none, commands are not confined: {'; '.join(self.found.reasons)}"
+            return f"{UNCONFINED}: {'; '.join(self.found.reasons)}"
         private = "a private /tmp" if facts["backend"] == "bubblewrap" else "TMPDIR"
         written = f" ({', '.join(facts['writable'])} and {private})" if facts["access"] == "workspace-write" else ""
         lacks = f"; it does not enforce: {'; '.join(facts['missing'])}" if facts["missing"] else ""
