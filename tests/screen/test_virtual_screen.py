@@ -194,3 +194,11 @@ def test_memory_stays_bounded_by_the_size(screen: VirtualScreen) -> None:
         assert tracemalloc.get_traced_memory()[0] - before < 200_000
     finally:
         tracemalloc.stop()
+
+
+def test_ten_thousand_different_characters_are_each_shown(emulator: Emulator) -> None:
+    screen = open_screen(80, 4, emulator=emulator)
+    for first in range(0x4E00, 0x4E00 + 10_000, 40):
+        text = "".join(map(chr, range(first, first + 40)))
+        screen.feed(b"\r\x1b[2K" + text.encode())
+        assert screen.row(0) == (Span(text),)

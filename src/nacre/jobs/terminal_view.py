@@ -16,7 +16,7 @@ from nacre.jobs.table import JobTable
 from nacre.kept_command import Waiting
 from nacre.screen import VirtualScreen, encode_key, encode_mouse, encode_paste, open_screen
 from nacre.screen.keys import MouseAction
-from nacre.screen.unseen_output import DRAWN_BYTES, RESYNC
+from nacre.screen.unseen_output import DRAWN_BYTES, RESYNC, decisive
 
 # What is shown of a longer output: its beginning, which has the modes of a full-screen program, and its newest part.
 HEAD_BYTES = 32 * 1024
@@ -75,7 +75,7 @@ class TerminalView:
             if piece.offset > self._offset:
                 self.screen.feed(RESYNC)
             self._offset = max(piece.end, start)
-            self.screen.feed(piece.data)
+            self.screen.feed(decisive(piece.data, self.screen.rows))
         return True
 
     def _size(self) -> int:

@@ -1,7 +1,7 @@
 """A screen by libghostty-vt, through pyghostty: fast, with the alternate screen and the kitty keyboard protocol.
 
 Rows come from its render state, which knows which of them changed; its per-cell calls from Python would take 200 ms
-for a screen.
+for a screen. A row without styles, as nearly all of a flood are, is read at once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import pyghostty
 from pyghostty import ffi, lib
 
-from nacre.screen.virtual_screen import PLAIN, Cursor, Modes, ShownRows, Style, check_size, joined
+from nacre.screen.virtual_screen import PLAIN, Cursor, Modes, ShownRows, Span, Style, check_size, joined
 
 APPLICATION_CURSOR, BRACKETED_PASTE = 1, 2004
 # Nothing of it is shown: viewers have the output itself.
@@ -36,6 +36,8 @@ class GhosttyScreen(ShownRows):
         ):
             weakref.finalize(self, free, pointer[0])
         self._reading = _CellReading()
+        self._plain_cells = _PlainCells()
+        self._view = ffi.new("GhosttyCellsView*")
         self._shown = [()] * rows
         self._dirty = set(range(rows))
         self._stale = True
@@ -91,12 +93,47 @@ class GhosttyScreen(ShownRows):
                 break
             _check(lib.ghostty_render_state_row_get(iterator, lib.GHOSTTY_RENDER_STATE_ROW_DATA_DIRTY, changed))
             if everything or changed[0]:
-                _check(lib.ghostty_render_state_row_get(iterator, lib.GHOSTTY_RENDER_STATE_ROW_DATA_CELLS, self._cells))
-                row = joined(self._reading.cells(self._cells[0]))
+                row = self._row(iterator)
                 if row != self._shown[number]:
                     self._shown[number] = row
                     self._dirty.add(number)
         _check(lib.ghostty_render_state_clean(state))
+
+    def _row(self, iterator: Any) -> tuple[Span, ...]:
+        """Read the row at which the iterator is."""
+        _check(lib.ghostty_render_state_row_get(iterator, lib.GHOSTTY_RENDER_STATE_ROW_DATA_CELLS_RAW, self._view))
+        texts = [self._plain_cells[raw] for raw in ffi.unpack(self._view.ptr, self._view.len)]
+        if None not in texts:
+            text = "".join(texts).rstrip(" ")
+            return (Span(text),) if text else ()
+        _check(lib.ghostty_render_state_row_get(iterator, lib.GHOSTTY_RENDER_STATE_ROW_DATA_CELLS, self._cells))
+        return joined(self._reading.cells(self._cells[0]))
+
+
+class _PlainCells(dict[int, Any]):
+    """The texts of cells by their raw values; None for a cell that has more to it than one character."""
+
+    # The characters of a script and then some; a program that shows more has them read again.
+    MOST = 8192
+
+    def __missing__(self, raw: int) -> str | None:
+        if len(self) >= self.MOST:
+            self.clear()
+        kind, wide, styled = ffi.new("GhosttyCellContentTag*"), ffi.new("GhosttyCellWide*"), ffi.new("bool*")
+        code = ffi.new("uint32_t*")
+        for key, value in (
+            (lib.GHOSTTY_CELL_DATA_CONTENT_TAG, kind),
+            (lib.GHOSTTY_CELL_DATA_WIDE, wide),
+            (lib.GHOSTTY_CELL_DATA_HAS_STYLING, styled),
+            (lib.GHOSTTY_CELL_DATA_CODEPOINT, code),
+        ):
+            _check(lib.ghostty_cell_get(raw, key, value))
+        found = None
+        if kind[0] == lib.GHOSTTY_CELL_CONTENT_CODEPOINT and not styled[0]:
+            is_tail = wide[0] == lib.GHOSTTY_CELL_WIDE_SPACER_TAIL
+            found = chr(code[0]) if code[0] else "" if is_tail else " "
+        self[raw] = found
+        return found
 
 
 class _CellReading:

@@ -103,7 +103,6 @@ class PageState:
                     yield frame("screen", news)
                     if terminal.state["ended"] is not None:
                         return
-                    await asyncio.sleep(FRAME_SECONDS / 2)
                 else:
                     yield PING
 

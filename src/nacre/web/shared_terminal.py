@@ -1,7 +1,7 @@
 """Terminals that browsers have open: one screen for each job, kept up by one task, and sent row by row.
 
 However much a program writes, a browser gets the present rows, at most FRAMES times a second and never more than it
-reads.
+reads. After a key the screen is looked at more often for a moment, because a person waits for the answer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from nacre.jobs.terminal_view import TerminalView
 from nacre.screen import Span
 from nacre.web.board import Board
 
-FRAMES = 30
+FRAMES, ANSWER_FRAMES = 30, 100
+# How long after a key its answer is waited for.
+ANSWER_SECONDS = 0.3
 # As small as a program on a terminal can be expected to work with.
 LEAST_COLUMNS, LEAST_ROWS = 20, 5
 MOST_COLUMNS, MOST_ROWS = 400, 200
@@ -47,6 +49,7 @@ class SharedTerminal:
         self.viewers = 0
         self._ended = ended
         self._task: asyncio.Task[None] | None = None
+        self._typed_at = 0.0
         self._hurry = asyncio.Event()
         self._typing = asyncio.Lock()
 
@@ -62,10 +65,11 @@ class SharedTerminal:
 
     async def _keep_up(self) -> None:
         while self.state["ended"] is None:
-            began = time.monotonic()
+            began = time.thread_time()
             self._update()
-            # A slow emulator must leave time for requests.
-            pause = max(1 / FRAMES, 2 * (time.monotonic() - began))
+            frames = ANSWER_FRAMES if time.monotonic() < self._typed_at + ANSWER_SECONDS else FRAMES
+            # A slow emulator must leave time for requests. Its own time counts, and not that of other programs.
+            pause = max(1 / frames, 2 * (time.thread_time() - began))
             self._hurry.clear()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._hurry.wait(), pause)
@@ -118,6 +122,7 @@ class SharedTerminal:
         async with self._typing:
             # In a thread: a runner that is stopped does not answer.
             await asyncio.to_thread(self._type, items)
+        self._typed_at = time.monotonic()
         self._hurry.set()
 
     def _type(self, items: list[Any]) -> None:

@@ -21,7 +21,7 @@ let held = false;
 
 export function openTerminal(job, call, command) {
   closeStream();
-  shown = { job, call, ended: null, source: null, size: null };
+  shown = { job, call, ended: null, source: null, size: null, news: null };
   queue = [];
   setText(byId("terminal-command"), `$ ${command}`);
   setText(byId("terminal-state"), "connecting …");
@@ -29,7 +29,7 @@ export function openTerminal(job, call, command) {
   byId("terminal-stop").disabled = false;
   if (!dialog.open) dialog.showModal();
   const path = `api/terminals/${encodeURIComponent(job)}/events`;
-  shown.source = follow(path, { screen: draw }, (there, over) => {
+  shown.source = follow(path, { screen: take }, (there, over) => {
     if (!shown) return;
     if (there) {
       shown.size = null;
@@ -45,31 +45,45 @@ function closeStream() {
   shown = null;
 }
 
-function draw({ rows = {}, state }) {
+// What is told is drawn with the browser's next frame, the newest of each row: a browser that is slow draws less often,
+// and takes keys in between.
+
+function take({ rows = {}, state }) {
   if (!shown) return;
-  if (state) {
-    while (screen.children.length > state.rows) screen.lastChild.remove();
-    while (screen.children.length < state.rows) screen.append(document.createElement("div"));
-    const at = state.cursor;
-    cursor.hidden = !at || state.ended !== null;
-    if (at) {
-      cursor.style.left = `${at[0]}ch`;
-      cursor.style.top = `calc(${at[1]} * var(--row))`;
-      input.style.left = cursor.style.left;
-      input.style.top = cursor.style.top;
-    }
-    const asks = state.waiting ? `waits for ${state.waiting.hidden ? "hidden input" : "input"}` : "running";
-    whenStill("terminal-state", () => setText(byId("terminal-state"), state.ended ?? asks));
-    if (state.ended !== null) {
-      shown.ended = state.ended;
-      shown.source.close();
-      byId("terminal-stop").disabled = true;
-    }
-  }
+  if (!shown.news) requestAnimationFrame(draw);
+  shown.news ??= { rows: {}, state: null };
+  Object.assign(shown.news.rows, rows);
+  shown.news.state = state ?? shown.news.state;
+  if (state && state.ended !== null) shown.source.close();
+}
+
+function draw() {
+  if (!shown?.news) return;
+  const { rows, state } = shown.news;
+  shown.news = null;
+  if (state) drawState(state);
   for (const [number, spans] of Object.entries(rows)) {
     const row = screen.children[number];
     if (row) row.replaceChildren(...spans.map(span));
   }
+}
+
+function drawState(state) {
+  while (screen.children.length > state.rows) screen.lastChild.remove();
+  while (screen.children.length < state.rows) screen.append(document.createElement("div"));
+  const at = state.cursor;
+  cursor.hidden = !at || state.ended !== null;
+  if (at) {
+    cursor.style.left = `${at[0]}ch`;
+    cursor.style.top = `calc(${at[1]} * var(--row))`;
+    input.style.left = cursor.style.left;
+    input.style.top = cursor.style.top;
+  }
+  const asks = state.waiting ? `waits for ${state.waiting.hidden ? "hidden input" : "input"}` : "running";
+  whenStill("terminal-state", () => setText(byId("terminal-state"), state.ended ?? asks));
+  if (state.ended === null) return;
+  shown.ended = state.ended;
+  byId("terminal-stop").disabled = true;
 }
 
 function span([text, fg = null, bg = null, bits = 0]) {
@@ -148,7 +162,7 @@ input.addEventListener("keydown", (event) => {
   else type({ key: [...modifiers, name === " " ? "space" : name].join("+") });
 });
 
-function take() {
+function takeText() {
   const text = input.value;
   input.value = "";
   if (!text) return;
@@ -156,8 +170,8 @@ function take() {
   else type({ text: text.replaceAll("\n", "\r") });
 }
 
-input.addEventListener("input", (event) => { if (!event.isComposing) take(); });
-input.addEventListener("compositionend", take);
+input.addEventListener("input", (event) => { if (!event.isComposing) takeText(); });
+input.addEventListener("compositionend", takeText);
 input.addEventListener("beforeinput", (event) => {
   // The erase key of a phone's keyboard sends no key.
   if (event.inputType === "deleteContentBackward" && !input.value) {
