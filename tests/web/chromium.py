@@ -147,6 +147,14 @@ class Window:
         facts.pop("text", None)
         await self.ask("Input.dispatchKeyEvent", type="keyUp", **facts)
 
+    async def paste(self, text: str) -> None:
+        """Paste into the terminal."""
+        await self.run(
+            f"(() => {{ const data = new DataTransfer(); data.setData('text/plain', {json.dumps(text)});"
+            " document.getElementById('terminal-input').dispatchEvent("
+            "new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true})); })()"
+        )
+
     async def set_view(
         self, width: int, height: int, *, dark: bool = False, phone: bool = False, scale: int = 1
     ) -> None:

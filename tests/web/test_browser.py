@@ -204,11 +204,7 @@ async def test_vim_is_used_with_escape_and_paste(window: Window, tmp_path: Path)
         await window.type("ihello")
         await window.key("Escape")
         await window.type("o")
-        await window.run(
-            "(() => { const data = new DataTransfer(); data.setData('text/plain', 'pasted line');"
-            " document.getElementById('terminal-input').dispatchEvent("
-            "new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true})); })()"
-        )
+        await window.paste("pasted line")
         await until_screen(window, "pasted line")
         await window.key("Escape")
         await window.key("ArrowUp")

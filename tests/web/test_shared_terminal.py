@@ -10,7 +10,7 @@ import pytest
 
 import nacre
 from nacre.engine.engine import from_environment
-from nacre.errors import JobError
+from nacre.errors import InvalidRequestError, JobError
 from nacre.screen import Span
 from nacre.screen.virtual_screen import Style
 from nacre.web.shared_terminal import LEAST_COLUMNS, MOST_ROWS, SharedTerminal, Terminals, row_json
@@ -50,6 +50,31 @@ async def test_two_browsers_share_a_screen_that_ends_with_the_program() -> None:
             assert first.news(first.board.revision) == {}
         with pytest.raises(JobError, match="not open in a browser"):
             terminals.get("bg_1")
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        "text",
+        {"text": 1},
+        {"size": [80]},
+        {"mouse": ["press", 1, 2, 3]},
+        {"mouse": ["jump", 1, 2, 3], "modifiers": []},
+        {"mouse": ["press", 9, 2, 3], "modifiers": []},
+        {"mouse": ["press", 1, -2, 3], "modifiers": []},
+    ],
+)
+async def test_what_no_person_does_at_a_terminal_is_refused(item: object) -> None:
+    async with nacre.Tool("workspace") as tool:
+        await tool.call({"command": "read -r", "pty": True, "async": True})
+        terminals = Terminals(from_environment().jobs, lambda _: None)
+        with terminals.viewing("bg_1") as terminal:
+            with pytest.raises(InvalidRequestError, match="input must be a list of"):
+                await terminal.take([item])
+            # A program that did not ask for the mouse gets none of it.
+            await terminal.take([{"mouse": ["press", 1, 2, 3], "modifiers": ["ctrl"]}, {"key": "enter"}])
+            await until(terminal, lambda: terminal.state["ended"])
+            assert terminal.state["ended"] == "exit code 0"
 
 
 async def test_a_job_without_a_terminal_has_no_screen() -> None:

@@ -132,8 +132,11 @@ class TerminalView:
     def paste(self, text: str) -> None:
         self.write(encode_paste(text, self.screen.modes))
 
-    def mouse(self, action: MouseAction, button: int, column: int, row: int) -> None:
-        self.write(encode_mouse(action, button, column, row, self.screen.modes))
+    def mouse(
+        self, action: MouseAction, button: int, column: int, row: int, *, modifiers: frozenset[str] = frozenset()
+    ) -> None:
+        """Tell a program that asked for the mouse what it does; nothing for one that did not."""
+        self.write(encode_mouse(action, button, column, row, self.screen.modes, modifiers=modifiers))
 
     def resize(self, columns: int, rows: int) -> None:
         """Resize the terminal of the job, and so the screens of all its viewers."""

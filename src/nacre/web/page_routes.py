@@ -23,8 +23,8 @@ from nacre.web.event_stream import EventStream, revision_of
 from nacre.web.output_pages import output_page
 from nacre.web.page_state import PageState
 
-FILES = ("index.html", "app.js", "cards.js", "chart.js", "dom.js", "icon.svg", "jobs.js", "outputs.js", "questions.js",
-         "still.js", "style.css", "terminal.js", "wire.js")  # fmt: skip
+FILES = ("index.html", "app.js", "cards.js", "chart.js", "dom.js", "icon.svg", "jobs.js", "mouse.js", "outputs.js",
+         "questions.js", "still.js", "style.css", "terminal.js", "wire.js")  # fmt: skip
 # A paste of this size is typed at once by no person.
 BODY_BYTES = 256 * 1024
 LEAST_COLUMNS, MOST_COLUMNS = 20, 400

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast, get_args
 
 from nacre.errors import InvalidRequestError, JobError, NacreError
 from nacre.feed.card import Card
@@ -18,6 +18,7 @@ from nacre.jobs.status import outcome_of
 from nacre.jobs.table import JobTable
 from nacre.jobs.terminal_view import TerminalView
 from nacre.screen import Span
+from nacre.screen.keys import MouseAction
 from nacre.web.board import Board
 
 FRAMES, ANSWER_FRAMES = 30, 100
@@ -27,9 +28,14 @@ ANSWER_SECONDS = 0.3
 LEAST_COLUMNS, LEAST_ROWS = 20, 5
 MOST_COLUMNS, MOST_ROWS = 400, 200
 MOST_TERMINALS = 16
+MOUSE_ACTIONS: tuple[str, ...] = get_args(MouseAction)
+MOST_BUTTONS = 3
 STATE = -1
 """The topic of everything but the rows."""
-WANTED = 'input must be a list of {"text"}, {"key"}, {"paste"} or {"size": [columns, rows]}'
+WANTED = (
+    'input must be a list of {"text"}, {"key"}, {"paste"}, {"size": [columns, rows]} or '
+    '{"mouse": [action, button, column, row], "modifiers"}'
+)
 # The bits of a style, in this order.
 _FLAGS = ("bold", "italic", "underline", "inverse", "faint", "strike")
 
@@ -87,13 +93,14 @@ class SharedTerminal:
             ended = str(error)
         for row in sorted(screen.take_dirty()):
             self.board.touch(row)
-        waiting, cursor = self.view.waiting, screen.cursor
+        waiting, cursor, modes = self.view.waiting, screen.cursor, screen.modes
         state = {
             "columns": screen.columns,
             "rows": screen.rows,
             "cursor": [cursor.column, cursor.row] if cursor.visible else None,
             "title": screen.title,
-            "fullScreen": screen.modes.alternate,
+            "fullScreen": modes.alternate,
+            "mouse": modes.mouse,
             "waiting": None if waiting is None else {"text": waiting.prompt.strip(), "hidden": waiting.hidden},
             "ended": ended,
         }
@@ -138,6 +145,11 @@ class SharedTerminal:
                     self.view.resize(
                         min(MOST_COLUMNS, max(LEAST_COLUMNS, columns)), min(MOST_ROWS, max(LEAST_ROWS, rows))
                     )
+                case {"mouse": [str(action), int(button), int(column), int(row)], "modifiers": [*modifiers]} if (
+                    action in MOUSE_ACTIONS and 0 <= button <= MOST_BUTTONS and min(column, row) >= 0
+                ):
+                    held = frozenset(map(str, modifiers))
+                    self.view.mouse(cast("MouseAction", action), button, column, row, modifiers=held)
                 case _:
                     # Without the value: it may be half a password.
                     raise InvalidRequestError(WANTED, field="input")

@@ -2,6 +2,7 @@
 
 import { byId, button, setText } from "./dom.js";
 import { callPath, follow, post } from "./wire.js";
+import { forwardMouse } from "./mouse.js";
 import { whenStill } from "./still.js";
 
 const dialog = byId("terminal"), screen = byId("terminal-screen"), cursor = byId("terminal-cursor");
@@ -21,7 +22,7 @@ let held = false;
 
 export function openTerminal(job, call, command) {
   closeStream();
-  shown = { job, call, ended: null, source: null, size: null, news: null };
+  shown = { job, call, ended: null, source: null, size: null, cell: null, news: null, state: null };
   queue = [];
   setText(byId("terminal-command"), `$ ${command}`);
   setText(byId("terminal-state"), "connecting …");
@@ -81,6 +82,7 @@ function drawState(state) {
   }
   const asks = state.waiting ? `waits for ${state.waiting.hidden ? "hidden input" : "input"}` : "running";
   whenStill("terminal-state", () => setText(byId("terminal-state"), state.ended ?? asks));
+  shown.state = state;
   if (state.ended === null) return;
   shown.ended = state.ended;
   byId("terminal-stop").disabled = true;
@@ -114,6 +116,7 @@ function type(item) {
   if (!shown || shown.ended !== null) return;
   const last = queue.at(-1);
   if (item.text !== undefined && last?.text !== undefined) last.text += item.text;
+  else if (item.mouse?.[0] === "move" && last?.mouse?.[0] === "move") last.mouse = item.mouse;
   else queue.push(item);
   if (!sending) flush();
 }
@@ -184,6 +187,12 @@ input.addEventListener("paste", (event) => {
   type({ paste: event.clipboardData.getData("text/plain") });
 });
 screen.addEventListener("mouseup", () => { if (getSelection().isCollapsed) input.focus({ preventScroll: true }); });
+forwardMouse(screen, () => {
+  if (!shown?.state || !shown.cell || shown.ended !== null) return null;
+  const { mouse, fullScreen, columns, rows } = shown.state;
+  // Programs with a screen of their own get the wheel as arrow keys, as from other terminals.
+  return { wants: mouse ? "mouse" : fullScreen ? "arrows" : null, cell: shown.cell, columns, rows };
+}, type, (key) => type({ key }));
 
 function sendSize() {
   const probe = document.createElement("div");
@@ -192,6 +201,7 @@ function sendSize() {
   screen.append(probe);
   const { width, height } = probe.getBoundingClientRect();
   probe.remove();
+  shown.cell = { width: width / 100, height };
   const columns = Math.floor((box.clientWidth - 16) / (width / 100)), rows = Math.floor((box.clientHeight - 12) / height);
   const size = `${columns}x${rows}`;
   if (columns <= 0 || rows <= 0 || size === shown.size) return;
