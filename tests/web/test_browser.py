@@ -200,7 +200,7 @@ async def test_vim_is_used_with_escape_and_paste(window: Window, tmp_path: Path)
     async with nacre.Tool("workspace", cwd=tmp_path) as tool:
         await started(tool, "vim -u NONE -N note.txt")
         await window.press_button("Terminal", "#jobs")
-        await until_screen(window, "note.txt")
+        await until_screen(window, "~")
         await window.type("ihello")
         await window.key("Escape")
         await window.type("o")

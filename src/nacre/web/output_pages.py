@@ -45,11 +45,11 @@ def output_page(
         with artifacts.open(int(name)) as kept:
             return page_of(kept, offset)
     if kind == "call" and card is not None:
-        # Pruned or removed in between: what the card holds is shown.
+        # Pruned or removed in between, or another job has its name now: what the card holds is shown.
         with contextlib.suppress(NacreError):
             if card.artifacts:
                 return output_page("artifact", card.artifacts[0], offset, card=None, artifacts=artifacts, jobs=jobs)
-            if card.job_id is not None:
+            if card.job_id is not None and jobs.get(card.job_id).record.get("call") == card.call:
                 return output_page("job", card.job_id, offset, card=None, artifacts=artifacts, jobs=jobs)
         return held_page(card)
     if kind == "call":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Iterable
 from typing import Any
 
 from nacre.errors import JobError, NacreError
@@ -25,7 +26,12 @@ BATCH = 20
 class PageCalls:
     """The calls of a state directory, each a topic of the board."""
 
-    def __init__(self, follower: Follower, board: Board[str], table: JobTable) -> None:
+    def __init__(self, follower: Follower, board: Board[str], table: JobTable, past: Iterable[Card] = ()) -> None:
+        """Take calls.
+
+        Args:
+            past: calls that have ended before the feed was followed, the oldest first.
+        """
         self._follower = follower
         self._board = board
         self._table = table
@@ -34,6 +40,9 @@ class PageCalls:
         """How many cards are forgotten when the board is cleared of their topics."""
         self._screens: dict[str, None] = {}
         """Calls that have shown a full screen, whose output has no lines; the newest last."""
+        self._past = {card.call: card for card in past}
+        for call in self._past:
+            board.touch(call)
 
     async def follow(self) -> None:
         """Take what happens, until cancelled."""
@@ -46,6 +55,8 @@ class PageCalls:
 
     def take(self, event: dict[str, Any]) -> None:
         card = self.transcript.feed(event)
+        # It has ended while the log was read: the feed knows more of it.
+        self._past.pop(card.call, None)
         if not card.running:
             card.tail = shortened_tail(card.tail)
         elif card.pty and card.job_id is not None and card.call not in self._screens:
@@ -53,7 +64,7 @@ class PageCalls:
         self._board.touch(card.call)
         if self.transcript.forgotten >= self._forget_at:
             self._forget_at = self.transcript.forgotten + MOST_CARDS
-            self._board.keep_only(lambda topic: topic == TOPIC or self.transcript.get(topic) is not None)
+            self._board.keep_only(lambda topic: topic == TOPIC or self.get(topic) is not None)
 
     def _look_at_screen(self, call: str, job_id: str) -> None:
         # A job that is gone, or whose files do not answer now, is shown as lines.
@@ -68,8 +79,13 @@ class PageCalls:
         """True if the call has shown a full screen."""
         return call in self._screens
 
+    def is_past(self, call: str) -> bool:
+        """True if all that is known of the call is what the log has."""
+        return call in self._past
+
     def get(self, name: str) -> Card | None:
-        return self.transcript.get(name)
+        """Return a card by the id of its call; by that of its job too, if the feed has told of it."""
+        return self.transcript.get(name) or self._past.get(name)
 
     # What a person does; each returns False where the call cannot be reached.
 

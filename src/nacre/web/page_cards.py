@@ -17,19 +17,25 @@ UNFOLD = "show all"
 SCREEN_ONLY = Fold([], 0, 0)
 
 
-def card_json(card: Card, *, columns: int, here: str | None = None, screen: bool = False) -> dict[str, Any]:
+def card_json(
+    card: Card, *, columns: int, here: str | None = None, screen: bool = False, past: bool = False
+) -> dict[str, Any]:
     """Return a card for a view of so many columns.
 
     Args:
         screen: whether its program shows a full screen, so that its output has no lines.
+        past: whether it comes from the log, which has no output.
     """
-    fold = SCREEN_ONLY if screen else folded(card, columns)
+    fold = SCREEN_ONLY if screen or past else folded(card, columns)
+    # Of the past there is what was kept, of the present what was told as well.
+    kept = bool(card.artifacts or card.job_id)
+    told = bool(card.tail.text or card.tail.missing_bytes)
     command = command_text(card, here)
     shown: dict[str, Any] = {
         "call": card.call,
         "command": command[:COMMAND_CHARACTERS],
         "cut": max(0, len(command) - COMMAND_CHARACTERS),
-        "origin": origin_text(card),
+        "origin": "from the log" if past else origin_text(card),
         "status": card.status,
         "sign": SIGNS[card.status],
         "state": state_text(card),
@@ -46,7 +52,8 @@ def card_json(card: Card, *, columns: int, here: str | None = None, screen: bool
         "rule": card.rule,
         "lines": fold.lines,
         "hint": fold.hint(UNFOLD),
-        "output": bool(card.tail.text or card.tail.missing_bytes),
+        "output": told and (kept or not past),
+        "unkept": card.tail.missing_bytes if past and not kept else 0,
         "screen": screen,
     }
     if card.prompt is not None:

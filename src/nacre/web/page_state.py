@@ -18,6 +18,7 @@ from nacre.web.event_stream import PING, PING_SECONDS, frame, number_of, opening
 from nacre.web.page_calls import PageCalls
 from nacre.web.page_cards import card_json
 from nacre.web.page_jobs import TOPIC, PageJobs
+from nacre.web.past_calls import past_calls
 from nacre.web.person_presence import PersonPresence
 from nacre.web.shared_terminal import Terminals
 
@@ -36,7 +37,8 @@ class PageState:
         self.artifacts = engine.artifacts
         self._board: Board[str] = Board()
         self._here = config.working_directory()
-        self.calls = PageCalls(follower, self._board, engine.jobs)
+        past = past_calls(engine.state_dir, engine.redactor)
+        self.calls = PageCalls(follower, self._board, engine.jobs, past)
         self.jobs = PageJobs(engine.jobs, self._board)
         self.terminals = Terminals(engine.jobs, self.calls.get)
         self._person = PersonPresence(engine.state_dir)
@@ -80,12 +82,13 @@ class PageState:
     def _frame(self, topic: str, number: str, columns: int) -> bytes:
         if topic == TOPIC:
             return frame("jobs", self.jobs.shown, number=number)
-        card = self.calls.transcript.get(topic)
+        card = self.calls.get(topic)
         if card is None:
             self._board.forget(topic)
             return frame("gone", {"call": topic}, number=number)
-        screen = self.calls.has_screen(topic)
-        return frame("card", card_json(card, columns=columns, here=self._here, screen=screen), number=number)
+        past, screen = self.calls.is_past(topic), self.calls.has_screen(topic)
+        shown = card_json(card, columns=columns, here=self._here, screen=screen, past=past)
+        return frame("card", shown, number=number)
 
     async def terminal_events(self, job_id: str) -> AsyncGenerator[bytes]:
         """Yield the changed rows of a job's terminal until its program ends.

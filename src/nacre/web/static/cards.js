@@ -1,6 +1,6 @@
 // The transcript: a card for each call, the newest first.
 
-import { announce, byId, button, counted, make, seconds, setAttribute, setText } from "./dom.js";
+import { announce, byId, button, clock, counted, make, seconds, setAttribute, setText, size } from "./dom.js";
 import { callPath, now, post } from "./wire.js";
 import { openOutput } from "./outputs.js";
 import { openTerminal } from "./terminal.js";
@@ -94,7 +94,8 @@ function draw(card) {
     parts.notes.replaceChildren(...notes.map((text) => make("li", { text })));
   }
   parts.notes.hidden = !notes.length;
-  const facts = [data.job, data.timeout ? `timeout ${data.timeout} s` : null, ...data.artifacts.map((one) => `artifact ${one}`)];
+  const facts = [data.job, data.timeout ? `timeout ${data.timeout} s` : null, ...data.artifacts.map((one) => `artifact ${one}`),
+    data.unkept ? `${size(data.unkept)} of output, not kept` : null];
   setText(parts.facts, facts.filter(Boolean).join(" · "));
   drawButtons(card);
   drawTime(card);
@@ -127,7 +128,8 @@ function drawTime(card) {
   const { data, parts } = card;
   const took = data.seconds ?? Math.max(0, (data.ended ?? now()) - data.started);
   // Tenths of a running call would change at every look.
-  setText(parts.time, data.ended === null && took < 60 ? `${Math.floor(took)}s` : seconds(took));
+  const words = data.ended === null && took < 60 ? `${Math.floor(took)}s` : seconds(took);
+  setText(parts.time, data.ended === null ? words : `${clock(data.started)} · ${words}`);
 }
 
 /** Screen readers are told of calls that failed; what begins and succeeds would be chatter. */

@@ -33,6 +33,14 @@ export function seconds(value) {
   return hours ? `${hours}h${two(minutes)}m` : `${minutes}m${two(whole % 60)}s`;
 }
 
+/** The time of day, with the day where it is another one. */
+export function clock(time) {
+  const when = new Date(time * 1000);
+  const isToday = when.toDateString() === new Date().toDateString();
+  const day = isToday ? {} : { day: "numeric", month: "short" };
+  return when.toLocaleString("en-GB", { ...day, hour: "2-digit", minute: "2-digit" });
+}
+
 export function size(bytes) {
   if (bytes < 1024) return `${bytes} B`;
   return bytes < 1048576 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / 1048576).toFixed(1)} MB`;
