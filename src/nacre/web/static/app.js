@@ -54,9 +54,8 @@ function lost(text) {
 }
 
 function showHead() {
-  const parts = [running() ? `${running()} running` : "idle"];
-  if (waiting()) parts.push(`${waiting()} waiting for you`);
-  setText(byId("head"), parts.join(" · "));
+  const parts = [running() && `${running()} running`, waiting() && `${waiting()} waiting for you`].filter(Boolean);
+  setText(byId("head"), parts.join(" · ") || "idle");
   byId("head").classList.toggle("asks", waiting() > 0);
   document.title = waiting() ? `(${waiting()}) nacre` : "nacre";
 }

@@ -11,7 +11,8 @@ const cards = new Map();
 const list = byId("cards");
 let settled = false;
 
-export const running = () => [...cards.values()].filter((card) => card.data.ended === null).length;
+/** How many calls run; those that wait for a person are counted by the questions. */
+export const running = () => [...cards.values()].filter((card) => card.data.status === "running").length;
 
 function build(data) {
   const parts = {
