@@ -32,14 +32,15 @@ function build(data) {
     terminal: button("Terminal", () => openTerminal(card.data.job, data.call, card.data.command)),
     output: button("Output", () => openOutput("call", data.call, card.data.command)),
   };
+  parts.foot = make("div", { class: "card-foot" }, parts.facts,
+    make("span", { class: "buttons" }, parts.stop, parts.terminal, parts.output));
   const id = `call-${data.call}`;
   const element = make("li", { class: "card" },
     make("article", { "aria-labelledby": id },
       make("p", { class: "card-head" }, parts.sign, parts.state, parts.origin, parts.time),
       make("h3", { class: "command", id }, parts.command),
       parts.hint, parts.lines, parts.screen, parts.notes,
-      make("div", { class: "card-foot" }, parts.facts,
-        make("span", { class: "buttons" }, parts.stop, parts.terminal, parts.output))));
+      parts.foot));
   const card = { element, parts, data, stale: false };
   return card;
 }
@@ -75,11 +76,17 @@ function insert(card, started) {
   list.append(card.element);
 }
 
+/** How it stands; what it asks is among the questions, and need not be said twice. */
+function stateOf({ question, prompt, state }) {
+  if (question) return "asks for approval";
+  return prompt ? `waits for ${prompt.hidden ? "hidden input" : "input"}` : state;
+}
+
 function draw(card) {
   const { data, parts, element } = card;
   element.dataset.status = data.status;
   setText(parts.sign, data.sign);
-  setText(parts.state, data.question ? "asks for approval" : data.state);
+  setText(parts.state, stateOf(data));
   setText(parts.origin, data.origin);
   setText(parts.command, (data.by === "person" ? "! " : "$ ") + data.command + (data.cut ? ` … ${counted(data.cut, "more character")}` : ""));
   parts.hint.hidden = !data.hint;
@@ -99,6 +106,7 @@ function draw(card) {
     data.unkept ? `${size(data.unkept)} of output, not kept` : null];
   setText(parts.facts, facts.filter(Boolean).join(" · "));
   drawButtons(card);
+  parts.foot.hidden = !parts.facts.textContent && [parts.stop, parts.terminal, parts.output].every((one) => one.hidden);
   drawTime(card);
 }
 

@@ -56,7 +56,7 @@ function prompt(card) {
   const problem = make("p", { class: "problem", role: "alert", hidden: true });
   const field = make("input", {
     id, type: asked.hidden ? "password" : "text", autocomplete: asked.hidden ? "new-password" : "off", autocapitalize: "off",
-    spellcheck: "false", placeholder: asked.hidden ? "hidden: it is recorded nowhere" : "",
+    spellcheck: "false", placeholder: asked.hidden ? "recorded nowhere" : "",
   });
   const group = make("div", { class: "answer" }, field, make("button", { type: "submit", class: "main", text: "Send" }));
   if (card.terminal) group.append(button("Terminal", () => openTerminal(card.job, card.call, card.command)));
