@@ -135,3 +135,59 @@ def test_the_group_of_a_runner_that_was_killed_is_removed_by_the_next(real: Cont
     real.make({"processes": 30})
     assert not left.exists()
     real.remove()
+
+
+@pytest.fixture
+def real_version_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The groups of version 2 alone, of a machine that may have both: the kernel's own files.
+
+    A controller that version 1 has is not in version 2, on the whole machine; processor time is counted without one.
+    """
+    lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    own = tmp_path / "own"
+    own.write_text("".join(f"{line}\n" for line in lines if line.startswith("0::")), encoding="utf-8")
+    monkeypatch.setattr(control_group, "_OWN", str(own))
+    group = ControlGroup(os.getpid())
+    group.make({"cpu": 5.0})
+    covers = group.covers
+    group.remove()
+    if covers != [PROCESSOR]:
+        pytest.skip("needs root and control groups of version 2 that it may make")
+    return own
+
+
+def test_a_real_group_of_version_2_is_made_entered_counted_and_removed(real_version_2: Path) -> None:
+    group = ControlGroup(os.getpid())
+    group.make({"cpu": 5.0})
+    place = group._places[PROCESSOR]
+    assert place.unified
+    assert (Path(place.directory) / "cgroup.kill").exists()
+    entered = (
+        "import os, sys; from nacre.warden import control_group\n"
+        "control_group._OWN = sys.argv[2]\n"
+        "group = control_group.ControlGroup(int(sys.argv[1])); assert group.covers == ['cpuacct']; group.enter()\n"
+        "print(open('/proc/self/cgroup').read())\n"
+        "end = os.times().user + 0.05\n"
+        "while os.times().user < end: pass\n"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", entered, str(os.getpid()), str(real_version_2)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert f"/nacre-{os.getpid()}-" in next(line for line in said.splitlines() if line.startswith("0::"))
+    assert group.cpu_seconds() >= 0.05
+    group.remove()
+    assert not os.path.exists(place.directory)
+
+
+def test_a_limit_whose_controller_version_2_does_not_have_is_not_claimed(real_version_2: Path) -> None:
+    assert real_version_2.exists()
+    (parent, unified), *_ = control_group._parents(PROCESSOR)
+    assert unified
+    enabled = (Path(parent) / "cgroup.subtree_control").read_text(encoding="ascii").split()
+    group = ControlGroup(os.getpid())
+    group.make({"memory": 64 * MIB, "processes": 30})
+    assert group.covers == sorted({MEMORY, PROCESSES} & set(enabled))
+    group.remove()
