@@ -16,13 +16,13 @@ import nacre
 from nacre.backend import Backend
 from nacre.errors import BackendUnavailableError
 from nacre.remote.link_thread import links
-from nacre.remote.places import dialer_named
 from nacre.remote.remote_backend import RemoteBackend, connect
 from nacre.remote.ssh_wire import SshDialer
 from nacre.remote.wire import PrefixDialer
 from nacre.testing.backend_contract import CHECKS
 from nacre.warden import children
-from remote.sshd import Sshd
+from remote.bare_machine import bare_path
+from remote.sshd import PLAIN_UID, Sshd
 
 # States of a process that has ended.
 GONE = ("X", "Z")
@@ -56,6 +56,27 @@ async def test_the_contract_of_backends_holds_behind_a_prefix(check: Callable[[B
 async def test_the_contract_of_backends_holds_by_ssh(sshd: Sshd) -> None:
     async with await connect(by_ssh(sshd)) as place:
         await nacre.testing.check_backend(place)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="no unshare here")
+async def test_the_contract_of_backends_holds_by_ssh_as_a_plain_user(tmp_path: Path) -> None:
+    with Sshd(tmp_path, plain=True) as daemon:
+        async with await connect(by_ssh(daemon)) as place:
+            assert place.place["python"], "the plain user finds no Python"
+            assert (await nacre.run("id -u", backend=place)).text == f"{PLAIN_UID}\n"
+            await nacre.testing.check_backend(place)
+
+
+@pytest.mark.slow
+async def test_a_host_without_python_is_served_by_ssh(tmp_path: Path) -> None:
+    with Sshd(tmp_path, settings=f"SetEnv PATH={bare_path(tmp_path, 'dash')} HOME={tmp_path}") as daemon:
+        async with await connect(by_ssh(daemon)) as place:
+            assert place.place["python"] is None
+            tool = nacre.Tool("basic", backend=place)
+            async with tool:
+                reply = await tool.call({"command": "echo out; echo err >&2; exit 3"})
+            assert reply.json() == {"stdout": "out\n", "stderr": "err\n", "exitCode": 3}
 
 
 @pytest.mark.slow
@@ -110,7 +131,7 @@ async def test_an_unknown_host_key_is_refused(sshd: Sshd) -> None:
 
 
 async def test_a_wrong_key_is_refused(sshd: Sshd) -> None:
-    (sshd.known_hosts.parent / "authorized").write_text("", encoding="utf-8")
+    sshd.authorized.write_text("", encoding="utf-8")
     with pytest.raises(BackendUnavailableError, match="refused the login"):
         await connect(by_ssh(sshd))
 
@@ -296,40 +317,7 @@ async def test_quiesce_is_refused_while_a_command_runs(tmp_path: Path) -> None:
         await asyncio.wait([running])
 
 
-# How a place is named.
-
-
-def test_the_words_for_well_known_places() -> None:
-    words = {
-        "docker:web-1": ("docker", "exec", "-i", "web-1"),
-        "podman:web-1": ("podman", "exec", "-i", "web-1"),
-        "kubectl:pod-7": ("kubectl", "exec", "-i", "pod-7", "--"),
-        "kubectl:team/pod-7:app": ("kubectl", "exec", "-i", "--namespace", "team", "pod-7", "--container", "app", "--"),
-        "prefix:nsenter -t 1 -a": ("nsenter", "-t", "1", "-a"),
-    }
-    assert {name: dialer_named(name).prefix for name in words} == words  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("name", ["docker:", "there", "ssh://", "ssh://host:port", "ssh://host/path", "rsh:host"])
-def test_a_name_that_is_no_place_is_refused_with_the_forms(name: str) -> None:
-    with pytest.raises(nacre.ConfigError, match="--on"):
-        dialer_named(name)
-
-
-@pytest.mark.parametrize("program", ["docker", "podman", "kubectl"])
-async def test_well_known_programs_are_called_as_their_stand_ins_expect(
-    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A stand-in checks the words and then runs what is asked for."""
-    stand_in = tmp_path / program
-    stand_in.write_text(
-        '#!/bin/sh\n[ "$1 $2 $3" = "exec -i box" ] || exit 9\nshift 3\n[ "$1" = -- ] && shift\nexec "$@"\n',
-        encoding="utf-8",
-    )
-    stand_in.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    async with await connect(f"{program}:box") as place:
-        assert (await nacre.run("echo in the box", backend=place)).text == "in the box\n"
+# The command line.
 
 
 @pytest.mark.slow

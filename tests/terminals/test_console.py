@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from terminals.loopback_sshd import sshd
+from remote.sshd import Sshd
 from terminals.tmux import NACRE, Pane, Tmux
 
 # Real programs in real terminals: on one Python, beside the other parts.
@@ -189,7 +189,7 @@ def test_what_is_typed_at_a_hidden_prompt_is_recorded_nowhere(
 
 
 def test_ssh_asks_about_the_host_key_and_goes_on(tmux: Tmux, tmp_path: Path) -> None:
-    with sshd(tmp_path) as server:
+    with Sshd(tmp_path) as server:
         pane = tui(tmux)
         with agent(server.command("echo from far away"), tmp_path) as process:
             pane.wait_for("continue connecting")
@@ -198,7 +198,7 @@ def test_ssh_asks_about_the_host_key_and_goes_on(tmux: Tmux, tmp_path: Path) -> 
             pane.send("Enter")
             pane.wait_for("from far away")
             leave(pane)
-        assert "127.0.0.1" in server.known_hosts.read_text(encoding="utf-8")
+        assert "127.0.0.1" in server.unknown_hosts.read_text(encoding="utf-8")
 
 
 def test_a_hidden_prompt_is_answered_in_the_jobs_panel(tmux: Tmux, tmp_path: Path, home: Path) -> None:
