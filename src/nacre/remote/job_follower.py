@@ -24,6 +24,7 @@ from nacre.remote.link import Link
 from nacre.remote.places import dialer_of
 from nacre.warden import protocol, remote_protocol
 from nacre.warden.remote_protocol import CONFIRM_BYTES, OUTPUT_HEADER_BYTES
+from nacre.warden.terminal import LOOK_SECONDS, tell_far_look
 
 # The exit of a follower that lost its command: not a code that a shell gives by itself.
 LOST_CODE = 255
@@ -32,7 +33,11 @@ LOST_CODE = 255
 class Followed:
     """One call, heard by this process alone."""
 
-    def __init__(self, number: int, seq: int) -> None:
+    def __init__(self, number: int, seq: int, directory: str | None) -> None:
+        """With the directory of the job whose terminal is here, if it has one."""
+        self._directory = directory
+        self._look: int | None = None
+        """What the runner of the job has not been told of the terminal there."""
         self.number = number
         self.seq = seq
         self.link: Link | None = None
@@ -55,8 +60,23 @@ class Followed:
                 self.link.send(remote_protocol.confirm(self.number, self.seq))
         elif event["event"] == "closed" and event["stream"] == 1:
             self.drained.set()
+        elif event["event"] == "said" and event["message"]["event"] == "look":
+            self._look = event["message"]["look"]
+            self._pass_look()
         elif event["event"] == "said" and event["message"]["event"] in ("exited", "failed", "lost"):
             self._end(event["message"])
+
+    def _pass_look(self) -> None:
+        """Tell the job's runner what its terminal there waits for, so that the job's state says it."""
+        if self._directory is None or self._look is None:
+            return
+        try:
+            tell_far_look(self._directory, self._look)
+            self._look = None
+        except BlockingIOError:
+            asyncio.get_running_loop().call_later(LOOK_SECONDS, self._pass_look)
+        except OSError:
+            self._look = None  # the job's terminal is closed
 
     def _end(self, event: Mapping[str, Any]) -> None:
         if not self.ended.done():
@@ -83,7 +103,7 @@ def _write_all(fd: int, data: memoryview) -> None:
 async def follow(spec: Mapping[str, Any]) -> Mapping[str, Any]:
     """Follow the call to its end; the event that tells it."""
     loop = asyncio.get_running_loop()
-    followed = Followed(spec["call"], spec["seq"])
+    followed = Followed(spec["call"], spec["seq"], spec["directory"])
     link = followed.link = Link(dialer_of(spec["dialer"]), spec["name"], patience=spec["lease"])
 
     def stop() -> None:
@@ -91,7 +111,7 @@ async def follow(spec: Mapping[str, Any]) -> Mapping[str, Any]:
 
     loop.add_signal_handler(signal.SIGTERM, stop)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
-    if spec["terminal"]:
+    if spec["directory"] is not None:
         _pass_on_keys(loop, link, followed.number)
     link.attach(followed)
     event = await followed.ended

@@ -121,7 +121,7 @@ class RemoteBackend:
                 "seq": seq,
                 "grace": command.grace,
                 "lease": JOB_LEASE_SECONDS,
-                "terminal": command.terminal is not None,
+                "directory": None if command.terminal is None else job.directory,
             }
         )
         words = [sys.executable, "-I", "-c", _BOOTSTRAP, source, spec]

@@ -122,6 +122,8 @@ class RemoteProcess:
             self._listener.failed(error)
         elif kind == "lost":
             self._lost(event["reason"])
+        elif kind == "look":
+            return  # for the follower of a job, which has a terminal here
         elif self._answer is not None and not self._answer.done():
             self._answer.set_result(event)
 

@@ -61,6 +61,10 @@ class RemoteCall:
         self.watched_end: float | None = None
         """The end of the lease that the service has noted."""
         self._changed = changed
+        self.looked: int | None = None
+        """What the near side knows of its terminal, packed."""
+        self.active_at = time.monotonic()
+        """When something was last written to its terminal or typed into it."""
         self.idle = False
         """Whether nothing is left of the command, so that its runner can serve another."""
         self.over = False
@@ -87,6 +91,7 @@ class RemoteCall:
         if data is None:
             return False
         stream = self.streams[fd]
+        self.active_at = time.monotonic()
         self._seq += 1
         if data:
             self._tell(remote_protocol.frame_of_output(self.number, stream, self._seq, data))
@@ -156,6 +161,7 @@ class RemoteCall:
         """Type into the terminal; what does not fit waits."""
         if self.terminal < 0 or self.terminal not in self.streams:
             return
+        self.active_at = time.monotonic()
         self._typed = (self._typed + data)[:MOST_TYPED_BYTES]
         self._changed.add(self)
         self.flush_typed()

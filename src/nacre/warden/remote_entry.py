@@ -58,6 +58,8 @@ def main(directory: str, name: str) -> NoReturn:
             "environ": environment,
             "cwd": home,
         }
+        # An ancestor of the commands may look at what they do with their terminals.
+        children.become_subreaper()
         service = RemoteService(listener, Runners(), identity)
         service.add_link(reading, writing, end)
         service.serve()

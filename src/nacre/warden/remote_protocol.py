@@ -158,6 +158,11 @@ def unknown(call: int) -> Message:
     return {"event": "unknown", "call": call}
 
 
+def look(packed: int) -> Message:
+    """What the kernel tells of the terminal of a call, if that has changed (`terminal_look.Look.packed`)."""
+    return {"event": "look", "look": packed}
+
+
 # Said of a call whose command the runner was asked to start.
 OPENED: Message = {"event": "opened"}
 BEAT_EVENT: Message = {"event": "beat"}

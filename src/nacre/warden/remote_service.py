@@ -20,7 +20,8 @@ from nacre.warden.remote_call import RemoteCall
 from nacre.warden.remote_link import RemoteLink, received_descriptors
 from nacre.warden.remote_protocol import BEAT_SECONDS, LINGER_SECONDS, SILENT_SECONDS
 from nacre.warden.remote_runners import Runners
-from nacre.warden.terminal import open_terminal, set_size
+from nacre.warden.remote_terminal import look_at_terminal
+from nacre.warden.terminal import LOOK_SECONDS, open_terminal, set_size
 from nacre.warden.wakeups import milliseconds_until
 
 TYPE_CHECKING = False
@@ -151,6 +152,9 @@ class RemoteService:
         said_at = now if link.unsent_bytes else link.said_at
         return min(said_at + BEAT_SECONDS, link.heard_at + SILENT_SECONDS)
 
+    def _look_at_terminal(self, call: RemoteCall, now: float) -> float | None:
+        return look_at_terminal(call, now) if self._calls.get(call.number) is call else None
+
     def _look_at_lease(self, call: RemoteCall, now: float) -> float | None:
         """End a call that has been without a link for too long; when to look again."""
         ends_at = call.ends_at
@@ -278,6 +282,8 @@ class RemoteService:
         for fd in readers:
             self._attend(fd, self._reader(call, fd))
         call.say(remote_protocol.OPENED)
+        if call.terminal >= 0:
+            self._due.add(time.monotonic() + LOOK_SECONDS, lambda now: self._look_at_terminal(call, now))
 
     def _make_streams(
         self, message: dict[str, Any], request: dict[str, Any], readers: list[int], writers: list[int]

@@ -18,7 +18,7 @@ import time
 from nacre.warden.last_line import LastLine
 from nacre.warden.recording import NAME as RECORDING
 from nacre.warden.recording import Recording
-from nacre.warden.terminal_look import look
+from nacre.warden.terminal_look import Look, look, unpacked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ _UTF8_INPUT = 0x4000
 SOCKET, STATE = "terminal", "terminal.json"
 # The first byte of a datagram.
 TYPED, SIZE, SHOWN = b"t", b"s", b"r"
+# What the kernel of the other machine tells, for a job whose process here only follows a command there.
+FAR_LOOK = b"f"
 ALTERNATE = b"\x1b[?1049"
 # The answer to one whose sender has an address: it was typed, and the state is up to date.
 DONE = b"k"
@@ -72,6 +74,22 @@ def bind_socket(directory: str) -> socket.socket:
         if fd >= 0:
             os.close(fd)
     return sock
+
+
+def tell_far_look(directory: str, packed: int) -> None:
+    """Tell the runner of a job what a look at the terminal on the other machine has found.
+
+    Raises:
+        BlockingIOError: it has not taken what it was told before.
+        OSError: the job's terminal is closed.
+    """
+    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
+            sock.settimeout(0)
+            sock.sendto(FAR_LOOK + bytes([packed]), f"/proc/self/fd/{fd}/{SOCKET}")
+    finally:
+        os.close(fd)
 
 
 def open_terminal(columns: int, rows: int) -> tuple[int, int]:
@@ -127,6 +145,8 @@ class JobTerminal:
         """How long the line is that was typed without its end."""
         self._holds = False
         self._line = LastLine()
+        self._far: Look | None = None
+        """The last look of the other machine; None where the program is on this one."""
         self._state: dict[str, object] = {}
         self._last_output = self._last_typed = self._last_event = time.monotonic()
         self.look_at = self._last_event + PROMPT_SECONDS
@@ -198,6 +218,8 @@ class JobTerminal:
             self._tell(waiting=None, interactive=bool(self._state.get("interactive")))
         elif kind == SIZE and len(rest) == SIZES.size:
             self._resize(*SIZES.unpack(rest))
+        elif kind == FAR_LOOK and len(rest) == 1:
+            self._far = unpacked(rest[0])
         elif kind == SHOWN and len(rest) == OFFSET.size and self._attended:
             self._shown = OFFSET.unpack(rest)[0]
             self._hold()
@@ -210,7 +232,8 @@ class JobTerminal:
     def _fits(self, data: bytes) -> bool:
         """Whether the terminal takes all of it; a terminal without lines always does, by waiting."""
         try:
-            if not termios.tcgetattr(self._master)[3] & termios.ICANON:
+            mode = termios.tcgetattr(self._master)[3]
+            if not (mode & termios.ICANON if self._far is None else self._far.canonical):
                 self._unfinished = 0
                 return True
         except (OSError, termios.error):
@@ -264,7 +287,7 @@ class JobTerminal:
             return
         self.look_at = now + (LOOK_SECONDS if now - self._last_event < BUSY_SECONDS else SELDOM_SECONDS)
         try:
-            found = look(self._master)
+            found = look(self._master) if self._far is None else self._far
         except OSError:
             self.look_at = now + SELDOM_SECONDS
             return

@@ -1,6 +1,7 @@
 """What the kernel tells of the program on a terminal: whether it sleeps in a read of it, and the terminal's mode.
 
-Only an ancestor may look at another process's system call where Yama restricts that: the runner is one.
+Only an ancestor may look at another process's system call where Yama restricts that: the runner is one, and on another
+machine the remote service.
 """
 
 from __future__ import annotations
@@ -41,9 +42,18 @@ class Look:
         self.alone = alone
         """Whether the reader has one thread: then it does nothing else."""
 
+    def packed(self) -> int:
+        """As one number, for another process."""
+        return self.reading + 2 * self.canonical + 4 * self.hidden + 8 * self.alone
+
+
+def unpacked(number: int) -> Look:
+    """The look that another process has packed."""
+    return Look(reading=bool(number & 1), canonical=bool(number & 2), hidden=bool(number & 4), alone=bool(number & 8))
+
 
 def look(master: int) -> Look:
-    """Look at the processes below this one; raises OSError when the terminal is gone."""
+    """Look at the processes below this one; raises OSError or termios.error when the terminal is gone."""
     mode = termios.tcgetattr(master)[3]
     canonical, hidden = bool(mode & termios.ICANON), not mode & termios.ECHO
     group = os.tcgetpgrp(master)
