@@ -75,15 +75,15 @@ def test_lift_cd(command: str, expected: CdPrefix | None) -> None:
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
-        ("ls | head", HeadTail("head", "lines", 10, "ls", 2, False)),
-        ("seq 5 | head -n2", HeadTail("head", "lines", 2, "seq 5", 5, False)),
-        ("a 2>&1 | tail -n 20", HeadTail("tail", "lines", 20, "a 2>&1", 6, True)),
-        ("a |& tail -5", HeadTail("tail", "lines", 5, "a", 1, True)),
-        ("a | head -c 100", HeadTail("head", "bytes", 100, "a", 1, False)),
-        ("a|b|tail --lines=3", HeadTail("tail", "lines", 3, "a|b", 3, False)),
-        ("(a; b) | tail -3", HeadTail("tail", "lines", 3, "(a; b)", 6, False)),
-        ("  a | head -2", HeadTail("head", "lines", 2, "  a", 3, False)),
-        ("a | head -n5 | tail -n1", HeadTail("tail", "lines", 1, "a | head -n5", 12, False)),
+        ("ls | head", HeadTail("head", "lines", 10, "ls", 2)),
+        ("seq 5 | head -n2", HeadTail("head", "lines", 2, "seq 5", 5)),
+        ("a 2>&1 | tail -n 20", HeadTail("tail", "lines", 20, "a 2>&1", 6)),
+        ("a |& tail -5", HeadTail("tail", "lines", 5, "a", 1)),
+        ("a | head -c 100", HeadTail("head", "bytes", 100, "a", 1)),
+        ("a|b|tail --lines=3", HeadTail("tail", "lines", 3, "a|b", 3)),
+        ("(a; b) | tail -3", HeadTail("tail", "lines", 3, "(a; b)", 6)),
+        ("  a | head -2", HeadTail("head", "lines", 2, "  a", 3)),
+        ("a | head -n5 | tail -n1", HeadTail("tail", "lines", 1, "a | head -n5", 12)),
         *(
             (command, None)
             for command in (

@@ -19,7 +19,6 @@ _SIZE: Final = re.compile(
     r"-(?P<short>[nc])(?P<value>\d+)|-(?P<number>\d+)|--(?P<long>lines|bytes)=(?P<long_value>\d+)", re.ASCII
 )
 _NOTHING_MORE: Final = re.compile(r"[\s;]*(?:#.*\s*)?")
-_JOINED_ERRORS: Final = re.compile(r"2>\s*&1\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +41,6 @@ class HeadTail:
     """The text of everything before the pipe."""
     producer_end: int
     """Where that text ends in the command."""
-    joins_errors: bool
-    """Standard error goes down the pipe too (`|&`, or `2>&1` at the end of the producer)."""
 
 
 def lift_cd(command: str) -> CdPrefix | None:
@@ -104,10 +101,8 @@ def trailing_window(command: str) -> HeadTail | None:
         # A here-document's body follows; the producer's text alone would not run.
         return None
     before = command[: last.start].rstrip()
-    both = before.endswith("|&")
-    producer = before[: -2 if both else -1].rstrip()
-    joins = both or _JOINED_ERRORS.search(producer) is not None
-    return HeadTail(kind, unit, count, producer, len(producer), joins)
+    producer = before.removesuffix("&").removesuffix("|").rstrip()
+    return HeadTail(kind, unit, count, producer, len(producer))
 
 
 def _literal(word: Word) -> str | None:

@@ -36,7 +36,6 @@ def nothing_kept() -> Kept | None:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    first_row: int
     rows: int
     offset: int
     length: int
@@ -74,7 +73,7 @@ class WholeOutput:
         if count is None:
             count = len(rows_of(_text(data), self._width))
         count += bool(piece.skipped_bytes)
-        self._blocks.append(_Block(self.rows, count, piece.offset, len(data), piece.skipped_bytes))
+        self._blocks.append(_Block(count, piece.offset, len(data), piece.skipped_bytes))
         self._starts.append(self.rows)
         self.rows += count
         self._offset = piece.offset + len(data)
