@@ -20,6 +20,7 @@ from nacre.warden import children
 HUNG_MOUNT = """
 import asyncio, ctypes, json, os, select, signal, struct, sys, time
 import nacre
+from nacre.engine import run as engine_run
 from nacre.settings import ExecutionSettings, Settings
 
 INIT, FORGET, INTERRUPT = 26, 2, 36
@@ -58,6 +59,8 @@ def hang(path):
 
 async def attempt(path, command, how):
     if how in ("async", "background"):
+        # A call without a timeout waits this long for its start.
+        engine_run.START_SECONDS = 1.0
         async with nacre.Tool("workspace" if how == "async" else "modes", cwd=path) as tool:
             given = {"async": True, "timeout": 1} if how == "async" else {"mode": "background"}
             reply = await tool.call({"command": command, **given})
