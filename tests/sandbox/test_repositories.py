@@ -12,7 +12,7 @@ import pytest
 import nacre
 from nacre.result import Exited
 from nacre.sandbox import repositories
-from nacre.sandbox.repositories import Repositories, RepositoryLook, find_repositories
+from nacre.sandbox.repositories import Repositories, find_repositories
 from sandbox.conftest import needs_bubblewrap, settings
 
 SETTINGS = settings()
@@ -134,15 +134,11 @@ def test_beyond_the_limit_it_says_so(workspace: Path, monkeypatch: pytest.Monkey
     assert "in the nearest 3 directories" in found.unseen
 
 
-def test_a_look_is_repeated_when_it_is_old(workspace: Path) -> None:
-    now = 0.0
-    look = RepositoryLook(lambda: now)
-    roots = (str(workspace),)
-    assert look.find(roots).inside == ()
-    repository(workspace / "new")
-    assert look.find(roots).inside == ()
-    now = 10.0
-    assert look.find(roots).inside == (str(workspace / "new/.git"),)
+@needs_bubblewrap
+async def test_what_a_command_makes_it_can_remove(workspace: Path) -> None:
+    async with nacre.Session(cwd=workspace, settings=SETTINGS) as session:
+        assert (await session.run("git init -q made && echo x > made/.git/hooks/pre-commit")).outcome == Exited(0)
+        assert (await session.run("rm -rf made && ls -d made")).text.count("No such file") == 1
 
 
 @needs_bubblewrap

@@ -11,7 +11,7 @@ from nacre.errors import StartError
 from nacre.sandbox.bubblewrap import words_of
 from nacre.sandbox.private_directory import PrivateDirectory, refusals_of, register_of
 from nacre.sandbox.probing import Found, probe
-from nacre.sandbox.repositories import Repositories, RepositoryLook
+from nacre.sandbox.repositories import Repositories, find_repositories
 from nacre.sandbox.sandbox_policy import NEEDS, SandboxPolicy, policy_of
 from nacre.sandbox.surroundings import NO_REPOSITORIES, Surroundings, look_around, on_overlay, writable_roots
 from nacre.sandbox.syscall_filter import AF_INET, AF_INET6, AF_NETLINK, filter_program
@@ -32,7 +32,8 @@ class Confiner:
         self._private: dict[str, PrivateDirectory] = {}
         """The directory that is /tmp in a session's sandbox."""
         self._known: dict[tuple[object, ...], SandboxSpec] = {}
-        self._repositories = RepositoryLook()
+        self._repositories: dict[tuple[str, ...], Repositories] = {}
+        """The repositories of writable directories, looked for once: what a command makes it may also remove."""
 
     @property
     def found(self) -> Found:
@@ -67,7 +68,9 @@ class Confiner:
             roots = writable_roots(self._policy, workspace, self._environ.get("HOME"))
         except OSError:
             return NO_REPOSITORIES  # refused when the sandbox is made
-        return self._repositories.find(roots)
+        if roots not in self._repositories:
+            self._repositories[roots] = find_repositories(roots)
+        return self._repositories[roots]
 
     def _make(self, workspace: str, session: str, repositories: Repositories, overlay: str | None) -> SandboxSpec:
         found, policy = self.found, self._policy

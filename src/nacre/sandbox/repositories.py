@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
-import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 # More are not looked at, the nearest first; a look at so many takes about a third of a second.
@@ -19,8 +18,6 @@ MOST_REPOSITORIES = 200
 # Directories of downloaded code are looked at last.
 _LAST = ("node_modules", "site-packages", "target", "__pycache__")
 _MOST_FILE_BYTES = 65536
-# A look is repeated after so many seconds, and after so many times as long as it took.
-_AGE_SECONDS, _AGE_TIMES = 10.0, 200.0
 
 
 class Repositories(NamedTuple):
@@ -32,24 +29,6 @@ class Repositories(NamedTuple):
     """Those elsewhere that name a work tree in one of them as theirs: commits are written there."""
     unseen: str = ""
     """What was not looked at."""
-
-
-class RepositoryLook:
-    """Looks for repositories, and not more often than is worth it: a look reads every directory."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._known: dict[tuple[str, ...], tuple[float, Repositories]] = {}
-
-    def find(self, roots: tuple[str, ...]) -> Repositories:
-        """The repositories in these directories, as they were a moment ago."""
-        now = self._clock()
-        until, known = self._known.get(roots, (0.0, Repositories()))
-        if now >= until:
-            known = find_repositories(roots)
-            took = self._clock() - now
-            self._known[roots] = (now + max(_AGE_SECONDS, took * _AGE_TIMES), known)
-        return known
 
 
 def find_repositories(roots: tuple[str, ...]) -> Repositories:

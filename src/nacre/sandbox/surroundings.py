@@ -136,7 +136,7 @@ def look_around(
         for name in _protected_names(policy, at_home=root == home):
             names.protect(root, name)
     granted = tuple(path for path in repositories.outside if not _is_below_any(path, repositories.outside))
-    for path in (*repositories.inside, *repositories.outside):
+    for path in filter(os.path.isdir, (*repositories.inside, *repositories.outside)):
         root = max((root for root in (*writable, *granted) if is_within(path, root)), key=len)
         for name in (*GIT_DIRECTORIES, *GIT_FILES):
             names.protect(root, os.path.relpath(os.path.join(path, name), root))
