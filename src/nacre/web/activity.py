@@ -102,9 +102,6 @@ class Activity:
                 failed[at] += bad
                 shown[at] += size
         return {
-            "range": name,
-            "seconds": width,
-            "end": (last + 1) * width,
             "calls": calls,
             "failed": failed,
             "tokens": [size // BYTES_PER_TOKEN for size in shown],

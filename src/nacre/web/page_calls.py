@@ -35,7 +35,7 @@ class PageCalls:
         self._follower = follower
         self._board = board
         self._table = table
-        self.transcript = Transcript(MOST_CARDS)
+        self._transcript = Transcript(MOST_CARDS)
         self._forget_at = MOST_CARDS
         """How many cards are forgotten when the board is cleared of their topics."""
         self._screens: dict[str, None] = {}
@@ -54,7 +54,7 @@ class PageCalls:
                 await asyncio.sleep(0)
 
     def take(self, event: dict[str, Any]) -> None:
-        card = self.transcript.feed(event)
+        card = self._transcript.feed(event)
         # It has ended while the log was read: the feed knows more of it.
         self._past.pop(card.call, None)
         if not card.running:
@@ -62,8 +62,8 @@ class PageCalls:
         elif card.pty and card.job_id is not None and card.call not in self._screens:
             self._look_at_screen(card.call, card.job_id)
         self._board.touch(card.call)
-        if self.transcript.forgotten >= self._forget_at:
-            self._forget_at = self.transcript.forgotten + MOST_CARDS
+        if self._transcript.forgotten >= self._forget_at:
+            self._forget_at = self._transcript.forgotten + MOST_CARDS
             self._board.keep_only(lambda topic: topic == TOPIC or self.get(topic) is not None)
 
     def _look_at_screen(self, call: str, job_id: str) -> None:
@@ -85,7 +85,7 @@ class PageCalls:
 
     def get(self, name: str) -> Card | None:
         """Return a card by the id of its call; by that of its job too, if the feed has told of it."""
-        return self.transcript.get(name) or self._past.get(name)
+        return self._transcript.get(name) or self._past.get(name)
 
     # What a person does; each returns False where the call cannot be reached.
 

@@ -65,15 +65,9 @@ export function showCard(data) {
 
 function insert(card, started) {
   // Calls come in the order in which they began, but for those that a late browser is told at once.
-  for (const other of list.children) {
-    if (Number(other.dataset.started) <= started) {
-      card.element.dataset.started = started;
-      list.insertBefore(card.element, other);
-      return;
-    }
-  }
+  const before = [...list.children].find((other) => Number(other.dataset.started) <= started) ?? null;
   card.element.dataset.started = started;
-  list.append(card.element);
+  list.insertBefore(card.element, before);
 }
 
 /** How it stands; what it asks is among the questions, and need not be said twice. */
@@ -102,8 +96,8 @@ function draw(card) {
     parts.notes.replaceChildren(...notes.map((text) => make("li", { text })));
   }
   parts.notes.hidden = !notes.length;
-  const facts = [data.job, data.timeout ? `timeout ${data.timeout} s` : null, ...data.artifacts.map((one) => `artifact ${one}`),
-    data.unkept ? `${size(data.unkept)} of output, not kept` : null];
+  const facts = [data.job, data.rule && `rule ${data.rule}`, data.timeout && `timeout ${data.timeout} s`,
+    ...data.artifacts.map((one) => `artifact ${one}`), data.unkept && `${size(data.unkept)} of output, not kept`];
   setText(parts.facts, facts.filter(Boolean).join(" · "));
   drawButtons(card);
   parts.foot.hidden = !parts.facts.textContent && [parts.stop, parts.terminal, parts.output].every((one) => one.hidden);

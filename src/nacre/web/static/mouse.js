@@ -1,6 +1,7 @@
 // The mouse over a terminal, for programs that ask for it. With Shift it is the browser's, to select text.
 
-const BUTTONS = [1, 2, 3];
+// Left, middle and right; a program counts them from 1.
+const BUTTONS = 3;
 // A wheel turns by pixels, programs scroll by three lines at a time.
 const LINES = 3;
 
@@ -26,21 +27,26 @@ export function forwardMouse(element, view, send, press) {
   }
 
   element.addEventListener("mousedown", (event) => {
-    if (view()?.wants !== "mouse" || event.shiftKey || down || !BUTTONS[event.button]) return;
+    if (view()?.wants !== "mouse" || event.shiftKey || down || event.button >= BUTTONS) return;
     event.preventDefault();
-    down = { button: BUTTONS[event.button], at: String(place(event)) };
+    down = { button: event.button + 1, at: String(place(event)) };
     tell("press", down.button, event);
   });
-  addEventListener("mousemove", (event) => {
-    if (!down || String(place(event)) === down.at) return;
-    down.at = String(place(event));
-    tell("move", down.button, event);
-  });
-  addEventListener("mouseup", (event) => {
-    if (!down || BUTTONS[event.button] !== down.button) return;
+  function release(event) {
     if (view()) tell("release", down.button, event);
     down = null;
+  }
+
+  addEventListener("mousemove", (event) => {
+    if (!down || !view()) return;
+    // A release outside the window is not told.
+    if (!event.buttons) release(event);
+    else if (String(place(event)) !== down.at) {
+      down.at = String(place(event));
+      tell("move", down.button, event);
+    }
   });
+  addEventListener("mouseup", (event) => { if (down && event.button + 1 === down.button) release(event); });
   element.addEventListener("contextmenu", (event) => { if (view()?.wants === "mouse" && !event.shiftKey) event.preventDefault(); });
   element.addEventListener("wheel", (event) => {
     const shown = view();
