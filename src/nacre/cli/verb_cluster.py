@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import sys
 import time
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nacre.cli.frame import complain, say
 from nacre.cli.interruption import Interruption
 from nacre.cli.parser import subcommand
 from nacre.errors import BackendUnavailableError
+from nacre.wording import counted
 
 if TYPE_CHECKING:
     from nacre.cluster.cluster_backend import ClusterBackend
     from nacre.cluster.placement import Placement
-    from nacre.cluster.task_map import Tally
+    from nacre.cluster.task_map import Tally, Task
     from nacre.cluster.task_results import TaskResults
 
 EPILOG = """\
@@ -32,7 +35,9 @@ examples:
   nacre cluster map --address auto --jobs tasks.jsonl --results results.sqlite --at-once 200
 """
 
-BAR, MOST_BARS = 30, 8
+BAR = 30
+# The summary names so many tasks.
+MOST_NAMES = 10
 # How often the progress of a map is drawn.
 DRAW_SECONDS = 0.2
 
@@ -47,11 +52,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     run.add_argument("--timeout", type=float, metavar="S", help="seconds until everything is ended (default: 300)")
     run.add_argument("command", nargs="+", help="a script, or a command and its arguments; put -- before it")
     many = subcommand(verbs, "map", "run many commands, each at most once, and keep what became of each")
+    many.description = (
+        'Run many commands, each at most once: the lines of a file, {"command": …, "id"?, "timeout"?, "cwd"?, '
+        '"env"?}. Started again with the same results, it goes on with what was not started.'
+    )
     many.add_argument("--jobs", required=True, type=Path, metavar="FILE", help="the tasks, as JSON lines")
     many.add_argument(
-        "--results", type=Path, metavar="FILE", help="where results are kept: .sqlite or .jsonl (default: FILE.sqlite)"
+        "--results",
+        type=Path,
+        metavar="FILE",
+        help="where results are kept: .sqlite or .jsonl (default: that of --jobs, as .sqlite)",
     )
-    many.add_argument("--at-once", type=int, default=64, metavar="N", help="how many run at a time (default: 64)")
+    many.add_argument("--at-once", type=_count, default=64, metavar="N", help="how many run at a time (default: 64)")
     many.add_argument(
         "--retry-unknown", action="store_true", help="run tasks again whose end is not known; they may run twice"
     )
@@ -73,17 +85,35 @@ def main(namespace: argparse.Namespace) -> int:
         raise BackendUnavailableError("a cluster needs the package ray; pip install 'nacre-shell[ray]'") from error
 
 
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)
+
+
 async def _act(namespace: argparse.Namespace) -> int:
+    if namespace.action == "map":
+        # A mistake in a file is told before a cluster is waited for.
+        with _files_of(namespace) as files:
+            async with await _joined(namespace) as cluster:
+                return await _map(namespace, cluster, files)
+    async with await _joined(namespace) as cluster:
+        return await (_status if namespace.action == "status" else _run)(namespace, cluster)
+
+
+async def _joined(namespace: argparse.Namespace) -> ClusterBackend:
     from nacre.cluster.cluster_backend import join_cluster
 
     address = None if namespace.address == "local" else namespace.address
     placement: Placement = getattr(namespace, "placement", "spread")
-    async with await join_cluster(address, placement=placement, resource=namespace.resource) as cluster:
-        if namespace.action == "status":
-            return await _status(namespace, cluster)
-        if namespace.action == "run":
-            return await _run(namespace, cluster)
-        return await _map(namespace, cluster)
+    try:
+        return await join_cluster(address, placement=placement, resource=namespace.resource)
+    except BackendUnavailableError as error:
+        if address is None:
+            raise
+        raise BackendUnavailableError(
+            f"{error}; --address takes HOST:PORT of a cluster's head, or local to start one on this machine"
+        ) from error
 
 
 async def _status(namespace: argparse.Namespace, cluster: ClusterBackend) -> int:
@@ -121,34 +151,86 @@ async def _run(namespace: argparse.Namespace, cluster: ClusterBackend) -> int:
     return exit_code(result)
 
 
-async def _map(namespace: argparse.Namespace, cluster: ClusterBackend) -> int:
-    from nacre.cluster.task_map import map_tasks, read_tasks
+class MapFiles(NamedTuple):
+    """What a map reads and writes."""
+
+    tasks: list[Task]
+    results: TaskResults
+    path: Path
+
+
+@contextlib.contextmanager
+def _files_of(namespace: argparse.Namespace) -> Iterator[MapFiles]:
+    from nacre.cluster.task_map import read_tasks
     from nacre.cluster.task_results import open_results
 
     tasks = read_tasks(namespace.jobs)
     path = namespace.results or namespace.jobs.with_suffix(".sqlite")
     results = open_results(path)
+    try:
+        yield MapFiles(tasks, results, path)
+    finally:
+        results.close()
+
+
+async def _map(namespace: argparse.Namespace, cluster: ClusterBackend, files: MapFiles) -> int:
+    from nacre.cluster.task_map import map_tasks
+
     progress = Progress()
     try:
         tally = await Interruption().guard(
             map_tasks(
-                tasks,
+                files.tasks,
                 cluster,
-                results,
-                at_once=max(1, namespace.at_once),
+                files.results,
+                at_once=namespace.at_once,
                 retry_unknown=namespace.retry_unknown,
                 told=progress.draw,
             )
         )
+    except BaseException:
         progress.end()
-        unknown = [one.id for one in results.known() if one.state == "unknown"]
-        if namespace.json:
-            print(json.dumps({**tally._asdict(), "unknownIds": unknown, "results": str(path)}))
-        else:
-            print(summary_of(tally, results, unknown, path))
-    finally:
-        results.close()
-    return 0 if tally.failed == tally.unknown == 0 else 1
+        complain(f"the map was ended early: {progress.standing}; the same command goes on with what was not started")
+        raise
+    progress.end()
+    ends = ends_of(files.results, {task.id for task in files.tasks})
+    if namespace.json:
+        ids = {"failedIds": list(ends.failed), "unknownIds": ends.unknown}
+        print(json.dumps({**tally._asdict(), **ids, "results": str(files.path)}))
+    else:
+        print(summary_of(tally, ends, files.path))
+    # Those of an earlier map count too.
+    return 0 if not ends.failed and not ends.unknown else 1
+
+
+class Ends(NamedTuple):
+    """What became of the tasks of a map, of this and of earlier ones."""
+
+    failed: dict[str, str]
+    """By id, in a few words."""
+    unknown: list[str]
+    times: list[float]
+    """How long they took, in milliseconds."""
+
+
+def ends_of(results: TaskResults, ids: Set[str]) -> Ends:
+    """Read the ends of these tasks."""
+    found = [one for one in results.known() if one.id in ids]
+    failed = {one.id: why for one in found if one.state == "done" and (why := _failure_of(one.facts))}
+    times = [float(one.facts["wallTimeMs"]) for one in found if one.facts.get("wallTimeMs") is not None]
+    return Ends(failed, [one.id for one in found if one.state == "unknown"], times)
+
+
+def _failure_of(facts: Mapping[str, Any]) -> str | None:
+    match facts.get("outcome"):
+        case "exited":
+            return f"exit code {facts['exitCode']}" if facts["exitCode"] else None
+        case "timedOut":
+            return "timed out"
+        case "notStarted":
+            return "not started"
+        case outcome:
+            return str(outcome)
 
 
 class Progress:
@@ -158,9 +240,12 @@ class Progress:
         self._drawn_at = 0.0
         self._began = time.monotonic()
         self._shows = sys.stderr.isatty()
+        self.standing = "nothing was started"
+        """How far the map is, in words."""
 
     def draw(self, tally: Tally) -> None:
         now = time.monotonic()
+        self.standing = f"{tally.ended} of {tally.total} tasks have ended"
         if not self._shows or (now < self._drawn_at + DRAW_SECONDS and tally.ended < tally.total):
             return
         self._drawn_at = now
@@ -177,35 +262,42 @@ class Progress:
             say("")
 
 
-def summary_of(tally: Tally, results: TaskResults, unknown: list[str], path: Path) -> str:
+def summary_of(tally: Tally, ends: Ends, path: Path) -> str:
     """What became of a map, with a plot of how long its tasks took."""
     lines = [
-        f"{tally.total} tasks: {tally.succeeded} succeeded, {tally.failed} failed, {tally.unknown} unknown, "
+        f"{counted(tally.total, 'task')}: {tally.succeeded} succeeded, {tally.failed} failed, {tally.unknown} unknown, "
         f"{tally.skipped} finished before; results in {path}"
     ]
-    if unknown:
-        shown = ", ".join(unknown[:10]) + (f", and {len(unknown) - 10} more" if len(unknown) > 10 else "")
-        lines.append(f"not known how they ended, and not run again: {shown}")
-    times = sorted(float(one.facts["wallTimeMs"]) for one in results.known() if one.facts.get("wallTimeMs") is not None)
-    return "\n".join([*lines, *plot_of(times)])
+    if ends.failed:
+        lines.append(f"failed: {_some([f'{task} ({why})' for task, why in ends.failed.items()])}")
+    if ends.unknown:
+        lines.append(f"not known how they ended, and not run again without --retry-unknown: {_some(ends.unknown)}")
+    return "\n".join([*lines, *plot_of(ends.times)])
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:MOST_NAMES]) + (f", and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
 
 
 def plot_of(times: list[float]) -> list[str]:
-    """How many of these durations, in milliseconds, are in each of a few ranges that double."""
-    if not times:
-        return []
+    """How many of these durations, in milliseconds, are in each of a few ranges, each four times the last."""
     counts: dict[float, int] = {}
     for milliseconds in times:
         limit = 10.0
-        while milliseconds > limit and len(counts) < 64:
+        while milliseconds > limit:
             limit *= 4
         counts[limit] = counts.get(limit, 0) + 1
-    most = max(counts.values())
-    rows = sorted(counts.items())[:MOST_BARS]
+    most = max(counts.values(), default=0)
     return [
-        f"  ≤ {_duration(limit):>6}  {count:>6}  {'█' * max(1, round(BAR * count / most))}" for limit, count in rows
+        f"  ≤ {_duration(limit):>6}  {count:>6}  {'█' * max(1, round(BAR * count / most))}"
+        for limit, count in sorted(counts.items())
     ]
 
 
-def _duration(milliseconds: float) -> Any:
-    return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.0f} s"
+def _duration(milliseconds: float) -> str:
+    seconds = milliseconds / 1000
+    if seconds < 1:
+        return f"{milliseconds:.0f} ms"
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"

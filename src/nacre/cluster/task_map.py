@@ -12,7 +12,8 @@ from nacre.api import run
 from nacre.backend import Backend
 from nacre.cluster.task_results import State, TaskResults
 from nacre.engine.call_log import OUTCOME_WORDS
-from nacre.errors import BackendUnavailableError, InvalidRequestError, NacreError
+from nacre.errors import BackendUnavailableError, InvalidRequestError, NacreError, shown
+from nacre.request import check_call
 from nacre.result import Exited, Lost, ShellResult
 
 FIELDS = {"id", "command", "timeout", "cwd", "env"}
@@ -78,9 +79,18 @@ def _task(line: str, number: int, path: Path) -> Task:
         raise wrong('a task is an object with a string "command" that is not empty')
     if unknown := sorted(entry.keys() - FIELDS):
         raise wrong(f"unknown field {unknown[0]!r}; known fields: {', '.join(sorted(FIELDS))}")
-    return Task(
-        str(entry.get("id", number)), entry["command"], entry.get("timeout"), entry.get("cwd"), entry.get("env")
-    )
+    name, cwd, env = entry.get("id", number), entry.get("cwd"), entry.get("env")
+    if isinstance(name, bool) or not isinstance(name, str | int):
+        raise wrong(f"id must be a string or a whole number, got {shown(name)}")
+    if cwd is not None and not isinstance(cwd, str):
+        raise wrong(f"cwd must be a string, got {shown(cwd)}")
+    if env is not None and not isinstance(env, dict):
+        raise wrong(f"env must be an object, got {shown(env)}")
+    try:
+        check_call(entry["command"], timeout=entry.get("timeout"), env=env)
+    except InvalidRequestError as error:
+        raise wrong(str(error)) from error
+    return Task(str(name), entry["command"], entry.get("timeout"), cwd, env)
 
 
 async def map_tasks(
