@@ -32,8 +32,8 @@ class Confiner:
         self._private: dict[str, PrivateDirectory] = {}
         """The directory that is /tmp in a session's sandbox."""
         self._known: dict[tuple[object, ...], SandboxSpec] = {}
-        self._repositories: dict[tuple[str, ...], Repositories] = {}
-        """The repositories of writable directories, looked for once: what a command makes it may also remove."""
+        self._repositories: dict[str, Repositories] = {}
+        """The repositories of a workspace, looked for once: what a command makes it may also remove."""
 
     @property
     def found(self) -> Found:
@@ -62,15 +62,16 @@ class Confiner:
 
     def _repositories_of(self, workspace: str) -> Repositories:
         """The repositories whose hooks and configuration are protected."""
+        known = self._repositories.get(workspace)
+        if known is not None:
+            return known
         if "protected" not in self._policy.needs or "protected" not in self.found.enforces:
             return NO_REPOSITORIES
         try:
             roots = writable_roots(self._policy, workspace, self._environ.get("HOME"))
         except OSError:
             return NO_REPOSITORIES  # refused when the sandbox is made
-        if roots not in self._repositories:
-            self._repositories[roots] = find_repositories(roots)
-        return self._repositories[roots]
+        return self._repositories.setdefault(workspace, find_repositories(roots))
 
     def _make(self, workspace: str, session: str, repositories: Repositories, overlay: str | None) -> SandboxSpec:
         found, policy = self.found, self._policy
