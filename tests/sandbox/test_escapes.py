@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from sandbox.conftest import needs_bubblewrap
+from sandbox.conftest import needs_bubblewrap, python_of
 
 SCRIPT = Path(__file__).with_name("escape_attempts.py")
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -62,23 +62,8 @@ class Outcome(NamedTuple):
     connections: int
 
 
-def _python_of(user: int) -> str | None:
-    """A Python of this version that the user can start."""
-    for path in (sys.executable, f"/usr/bin/python3.{sys.version_info.minor}", "/usr/local/bin/python3"):
-        try:
-            code = "import sys; print(sys.version_info[1])"
-            done = subprocess.run(
-                [path, "-I", "-c", code], capture_output=True, text=True, user=user, cwd="/", check=False
-            )
-        except OSError:
-            continue
-        if done.stdout.strip() == str(sys.version_info.minor):
-            return path
-    return None
-
-
 def _attempt(user: int, *, path: str | None = None, mode: str = "required") -> Outcome:
-    python = _python_of(user)
+    python = python_of(user)
     if python is None:
         pytest.skip(f"there is no Python {sys.version_info[:2]} here that user {user} can start")
     with tempfile.TemporaryDirectory(dir="/var/tmp") as base:

@@ -20,7 +20,7 @@ from nacre.settings import JobSettings
 from nacre.tries.committing import commit, discard
 from nacre.tries.try_store import TryEntry, TryStore
 from nacre.warden.protocol import PLACEHOLDER_MODE
-from sandbox.conftest import needs_bubblewrap, outside, settings
+from sandbox.conftest import needs_bubblewrap, outside, python_of, settings
 from tries.test_trying import SCRIPT, look, overlays, work
 
 pytestmark = needs_bubblewrap
@@ -174,10 +174,9 @@ asyncio.run(main())
 
 def run_as(user: int, mode: str, script: str, *, path: str) -> dict[str, object]:
     """Try and commit as a user; returns what was answered, and what is there then."""
-    python = sys.executable if user == os.getuid() else shutil.which("python3", path="/usr/bin:/bin")
-    version = [python, "-c", "import sys; print(sys.version_info >= (3, 11))"]
-    if python is None or subprocess.run(version, capture_output=True, text=True, check=False).stdout != "True\n":
-        pytest.skip("no system interpreter that every user may run")
+    python = python_of(user)
+    if python is None:
+        pytest.skip(f"there is no Python {sys.version_info[:2]} here that user {user} can start")
     with tempfile.TemporaryDirectory(dir="/var/tmp") as base:
         place = Path(base)
         for name in ("work", "home", "outside"):
