@@ -25,6 +25,12 @@ def sleeper() -> Iterator[str]:
     assert not left, f"sleepers outlived the test: {left}"
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A runner that has to end a command on a busy machine is not given up."""
+    monkeypatch.setattr("nacre.engine.run.WATCHDOG_SECONDS", 20.0)
+
+
 @pytest.fixture
 def nothing_started() -> Iterator[None]:
     """The test starts no process at all, not even nacre's own."""

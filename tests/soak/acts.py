@@ -26,6 +26,8 @@ GRACE = 0.3
 # What P1 allows beyond timeout and grace.
 LATE_SECONDS = 1.0
 STRICT = "set -eo pipefail; "
+# Longer than any limit of a call, and shorter than the storm waits at its end: what a killed shell leaves goes on.
+ENDLESS = 30
 SETTINGS = Settings(execution=ExecutionSettings(grace_seconds=GRACE), pty=TerminalSettings(record=False))
 HAS_SANDBOX = probe(os.environ.get("PATH", os.defpath)).backend == "bubblewrap"
 CONFINED = replace(SETTINGS, sandbox=SandboxSettings(mode="required" if HAS_SANDBOX else "auto"))
@@ -113,7 +115,8 @@ async def printing(stage: Stage) -> Verdict:
 
 async def timing_out(stage: Stage) -> Verdict:
     stubborn = stage.dice.random() < 0.3
-    script = f"{'trap : TERM; ' if stubborn else ''}echo up; sleep 60 & setsid sleep 60 & while :; do sleep 60; done"
+    sleep = f"sleep {ENDLESS}"
+    script = f"{'trap : TERM; ' if stubborn else ''}echo up; {sleep} & setsid {sleep} & while :; do {sleep}; done"
     limit = stage.dice.uniform(0.05, 0.4)
     began = time.monotonic()
     result = await nacre.run(script, cwd=stage.work, settings=SETTINGS, timeout=limit)
@@ -128,7 +131,7 @@ async def timing_out(stage: Stage) -> Verdict:
 
 async def cancelled(stage: Stage) -> Verdict:
     call = asyncio.ensure_future(
-        nacre.run(f"{STRICT}sleep 60; echo never", cwd=stage.work, settings=SETTINGS, timeout=20)
+        nacre.run(f"{STRICT}sleep {ENDLESS}; echo never", cwd=stage.work, settings=SETTINGS, timeout=20)
     )
     await asyncio.sleep(stage.dice.uniform(0, 0.1))
     call.cancel()
