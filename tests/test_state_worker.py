@@ -19,7 +19,9 @@ PATIENCE_SECONDS = 30.0
 
 
 @pytest.fixture
-def worker() -> Iterator[Worker]:
+def worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[Worker]:
+    # No file system here is slow; a machine may be.
+    monkeypatch.setattr("nacre.state_worker.ANSWER_SECONDS", PATIENCE_SECONDS)
     worker = Worker(silence_seconds=0.0)
     yield worker
     worker.close()
@@ -52,6 +54,17 @@ def test_a_call_that_takes_too_long_ends_the_worker(worker: Worker) -> None:
         worker.call_within(0.1, time.sleep, 100)
     with pytest.raises(StateDirectoryError, match=r"did not answer within 0\.1 s"):
         worker.call(os.getpid)
+    wait_until_over(worker)
+
+
+def test_closing_a_worker_that_does_not_end_is_no_error() -> None:
+    worker = Worker()
+    pid = worker.call_within(PATIENCE_SECONDS, os.getpid)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        worker.close()
+    finally:
+        os.kill(pid, signal.SIGCONT)
     wait_until_over(worker)
 
 

@@ -10,6 +10,7 @@ import contextlib
 import pickle
 import socket
 import struct
+import subprocess
 import threading
 import time
 from collections.abc import Callable
@@ -107,7 +108,8 @@ class Worker:
         self._sock.close()
         if self._lost is None:
             self._lost = "it was closed"
-            self._process.wait(ANSWER_SECONDS)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(ANSWER_SECONDS)
 
     def drop(self, *, close: bool) -> None:
         """Leave the worker to the process that started it."""
