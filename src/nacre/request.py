@@ -58,6 +58,8 @@ class ShellRequest:
     """The terminal that the command should run in."""
     watched: bool = False
     """Whether a person watches that terminal."""
+    answered: bool = False
+    """Whether the caller answers its prompts itself, so that a command that waits for input is not kept as a job."""
     open_input: bool = False
     """Whether the input of a job without a terminal stays open."""
     head: int | None = None

@@ -10,7 +10,7 @@ from typing import Any
 
 from nacre.feed.follower import Follower
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 30.0
 
 Event = dict[str, Any]
 

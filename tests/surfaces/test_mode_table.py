@@ -23,6 +23,7 @@ from nacre import Tool, Update
 from nacre.contracts.contract import Reply
 from nacre.planning.terminal_variables import WITHOUT_UI
 from nacre.settings import Settings, TerminalSettings
+from nacre.tui.interactive_commands import wants_terminal
 from nacre.tui.person import PersonSession
 
 PLACE = "[ -t 0 ] && [ -t 1 ] && echo terminal || echo pipes"
@@ -138,7 +139,11 @@ def test_a_tool_call_over_a_wire_of_agents(tmp_path: Path, gate: Path) -> None:
 
 
 async def test_a_bang_command_of_a_person(tmp_path: Path, gate: Path) -> None:
-    """X247: never a terminal; its output streams; a failure is shown, not raised."""
+    """X247: pipes; its output streams; a failure is shown, not raised.
+
+    What is nothing without a terminal, as an editor, has one: `tui/test_application.py`.
+    """
+    assert not wants_terminal(PLACE)
     session = PersonSession(cwd=tmp_path)
     seen: list[Any] = []
     async for update in session.run(f"{PLACE}; {LIVE.format(gate=gate)}"):

@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -63,7 +64,22 @@ def end_of(home: Path, job_id: str) -> dict[str, Any]:
     return dict(JobTable(home).get(job_id).record)
 
 
+@pytest.fixture(params=["ghostty", "pyte"])
+def emulator(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What draws the screens; pyte does where the library of pyghostty does not load, as on a system without wheels."""
+    if request.param == "pyte":
+        broken = tmp_path / "broken"
+        broken.mkdir()
+        (broken / "pyghostty.py").write_text("raise OSError('no library for this system')\n", encoding="utf-8")
+        monkeypatch.setenv("PYTHONPATH", str(broken))
+    chosen = "from nacre.screen import open_screen; print(open_screen(80, 24).emulator)"
+    done = subprocess.run([sys.executable, "-c", chosen], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == request.param
+    return str(request.param)
+
+
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
+@pytest.mark.usefixtures("emulator")
 def test_a_program_works_when_it_is_taken_over(tmux: Tmux, program: Program, tmp_path: Path, home: Path) -> None:
     job_id = start_job(program.prepare(tmp_path))
     pane = watch(tmux, job_id)
@@ -212,6 +228,8 @@ def test_a_viewer_that_is_killed_leaves_the_command_alone(tmux: Tmux, home: Path
     take_over(pane)
     os.kill(_viewer(pane), 9)
     pane.wait_for("LEFT 137")
+    # What gives the terminal back does so beside the shell; the modes of its lines: cli/test_own_terminal.py.
+    _until(lambda: (pane.fact("alternate_on"), pane.fact("cursor_flag")) == ("0", "1"))
     other = watch(tmux, job_id)
     take_over(other)
     other.send("Enter")
@@ -246,7 +264,7 @@ def _resident(pid: int) -> int:
 
 
 def _until(wanted: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 30
     while not wanted():
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.02)

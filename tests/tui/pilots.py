@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from nacre.tui.application import NacreApp
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 30.0
 
 
 async def until(pilot: Pilot[Any], condition: Callable[[], object]) -> None:

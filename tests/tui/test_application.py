@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -114,6 +115,51 @@ async def test_a_command_that_the_agent_sees_is_in_its_next_answer_once(tmp_path
         assert "for nobody else" not in answer
         assert "for the agent" not in (await tool.call({"command": "echo mine"})).text
         assert "for the agent\n" not in (home / "log.jsonl").read_text()
+
+
+@pytest.mark.parts
+@pytest.mark.parametrize("bang", ["!", "!!"])
+async def test_a_person_s_command_that_needs_a_terminal_opens_a_console(tmp_path: Path, home: Path, bang: str) -> None:
+    """D36: with `!` the agent reads it afterwards, with `!!` not."""
+    pytest.importorskip("pyghostty", reason="needs an emulator")
+    async with console(cwd=str(tmp_path)) as (app, pilot), nacre.Tool("workspace", cwd=tmp_path) as tool:
+        await tool.call({"command": "true"})
+        await until(pilot, lambda: app.calls.sessions)
+        await pilot.press("f3")
+        await type_line(app, pilot, f"{bang}sh")
+        await shows(app, pilot, "Console [running] $ sh")
+        await pilot.press(*"tty", "enter")
+        await shows(app, pilot, "/dev/pts/")
+        await pilot.press("ctrl+d")
+        await shows(app, pilot, "Console [exit 0]", "session finished")
+        await pilot.press("escape")
+        await shows(app, pilot, f"✓ {bang} sh", "exit 0")
+        await until(pilot, lambda: not app.person.busy)
+        await pilot.pause()
+        answer = (await tool.call({"command": "echo mine"})).text
+        assert ("the person at the console ran `sh` (exit 0)" in answer) is (bang == "!")
+        assert ("/dev/pts/" in answer) is (bang == "!")
+    entries = [json.loads(line) for line in (home / "log.jsonl").read_text().splitlines()]
+    assert [entry["by"] for entry in entries if entry["command"] == "sh"] == ["person"]
+
+
+@pytest.mark.parts
+async def test_a_person_s_console_is_left_as_a_job_or_ended(tmp_path: Path) -> None:
+    pytest.importorskip("pyghostty", reason="needs an emulator")
+    async with console(cwd=str(tmp_path)) as (app, pilot):
+        await type_line(app, pilot, "!sh")
+        await shows(app, pilot, "Console [running] $ sh")
+        await pilot.press("ctrl+right_square_bracket")
+        await shows(app, pilot, "✓ ! sh", "bg_1", "goes on as a job")
+        await until(pilot, lambda: not app.person.busy)
+        await type_line(app, pilot, "!sh")
+        await shows(app, pilot, "Console [running] $ sh")
+        await pilot.press("escape")
+        await shows(app, pilot, "■ ! sh", "cancelled")
+        jobs = app._engine.jobs
+        assert [job.id for job in jobs.list().jobs if job.running] == ["bg_1"]
+        jobs.stop("bg_1")
+        await until(pilot, lambda: not jobs.get("bg_1").running)
 
 
 async def test_a_person_s_risky_command_is_a_question_that_marks_the_risky_part(tmp_path: Path) -> None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
+from nacre import config
 from nacre.contracts.contract import Reply
 from nacre.guard.verdict import Verdict
+from nacre.jobs import job_terminal
+from nacre.jobs.table import JobTable
 from nacre.result import ShellResult
+from nacre.tool_events import Update
 from nacre.tui.person import PersonSession
 
 
@@ -78,4 +83,21 @@ async def test_secrets_are_taken_out_and_the_log_says_that_a_person_ran_it(
     assert reply.text.startswith("[]\n")
     entries = [json.loads(line) for line in (home / "log.jsonl").read_text().splitlines()]
     assert entries[-1]["contract"] == "person"
+    await session.aclose()
+
+
+async def test_a_command_with_a_terminal_is_answered_there_and_has_a_copy_of_the_state(tmp_path: Path) -> None:
+    session = PersonSession(cwd=tmp_path)
+    await ran(session, "greeting=hello")
+    told: list[str] = []
+    last = None
+    async for update in session.run('read -rp "Name: " name; [ -t 0 ] && echo "$greeting $name"', pty=True):
+        if isinstance(update, Update) and update.job_id is not None and not told:
+            told.append(update.job_id)
+            job_terminal.write(JobTable(config.state_dir(os.environ)).get(update.job_id), b"Ada\r")
+        last = update
+    assert isinstance(last, Reply)
+    assert told == ["bg_1"]
+    result = last.details["result"]
+    assert (result.exit_code, "hello Ada" in last.text) == (0, True)
     await session.aclose()

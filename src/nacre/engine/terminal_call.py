@@ -197,11 +197,13 @@ class TerminalCall:
                 ask_at = loop.time() + STATE_SECONDS
                 state = job_terminal.state(job)
                 waiting = None if state is None else state.waiting
-                if waiting is not None and self._attendant is None:
+                answered = self._attendant is not None or self._planned.request.answered
+                if waiting is not None and not answered:
                     return "waiting", waiting
-                if waiting != asked and self._attendant is not None:
+                if waiting != asked:
                     asked = waiting
-                    self._attendant.asks(waiting)
+                    if self._attendant is not None:
+                        self._attendant.asks(waiting)
                     if (viewing := self._engine.log.viewing) is not None:
                         viewing.tell_waiting(self._call, waiting)
             if self._detached and self._attendant is None:

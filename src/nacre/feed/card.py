@@ -24,6 +24,8 @@ _ENDINGS: dict[str, Status] = {
     "denied": "denied",
     "lost": "error",
     "notStarted": "error",
+    # A person's command that was left as a job; the job has an end of its own.
+    "kept": "succeeded",
 }
 
 

@@ -16,6 +16,7 @@ _OUTCOMES = {
     "denied": "denied",
     "lost": "lost",
     "notStarted": "not started",
+    "kept": "goes on as a job",
 }
 
 

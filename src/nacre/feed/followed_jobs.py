@@ -138,6 +138,9 @@ class FollowedJobs:
     def take_over(self, job_id: str, common: FeedEvent, offset: int) -> None:
         """Follow a job that a program has announced, from the byte that it named."""
         self._known.add(job_id)
+        # Its directory may have been found before its program was heard.
+        if (found := self._jobs.pop(job_id, None)) is not None:
+            found.close()
         with contextlib.suppress(JobError):
             self._jobs[job_id] = FollowedJob(self._table.get(job_id), common, offset, self._redactor)
 

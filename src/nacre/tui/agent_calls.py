@@ -50,7 +50,8 @@ class AgentCalls:
         self._viewer = viewer
         self._redactor = redactor
         self._follower: Follower | None = None
-        self._own: set[str] = set()
+        self._own: dict[str, str | None] = {}
+        """The person's own calls that run here, each with the job that has its terminal."""
         self.transcript = Transcript()
         self.sessions: dict[str, str] = {}
         """The agents' sessions that were seen, and where each works."""
@@ -83,10 +84,12 @@ class AgentCalls:
         call, kind = str(event.get("call")), str(event.get("event"))
         if event.get("by") == "person" and event.get("pid") == os.getpid():
             # The person's own commands are shown as they run.
-            self._own.add(call)
+            self._own.setdefault(call, None)
         if call in self._own:
             if kind == "end":
-                self._own.discard(call)
+                del self._own[call]
+            elif kind == "job":
+                self._own[call] = str(event.get("jobId"))
             return
         card = self.transcript.feed(event)
         if card.session is not None and card.by != "person":
@@ -124,7 +127,8 @@ class AgentCalls:
 
     def keep(self, card: Card) -> bool:
         """Have a call on a terminal go on as a job; False if its program is gone, or it is one already."""
-        return self._follower is not None and self._follower.keep(card.call)
+        own = [call for call, job_id in self._own.items() if job_id is not None and job_id == card.job_id]
+        return self._follower is not None and self._follower.keep(own[0] if own else card.call)
 
     def stop(self, card: Card) -> bool:
         """Stop a call or its job; what it has written stays. False if it cannot be reached."""

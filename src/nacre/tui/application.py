@@ -104,7 +104,8 @@ class NacreApp(App[None]):
         self.consoles = Consoles(self, engine.jobs, self.calls, engine.settings.pty.escape)
         self._key_at = -QUIET_SECONDS
         session = partial(open_session, cwd=cwd, settings=settings, approver=self.asked.approve)
-        self.person = PersonCommands(session, engine.artifacts, self._show_own, cwd=cwd)
+        attend = self.consoles.open_call
+        self.person = PersonCommands(session, engine.artifacts, self._show_own, cwd=cwd, attend=attend)
         self._typed = CommandInput(self.history, cwd=lambda: self.person.cwd, id="typed")
         self.agent: str | None = None
         """The agent's session that reads the person's `!` commands."""

@@ -25,7 +25,7 @@ class ConsoleOverlay(ModalScreen[str]):
     """A terminal run; the result is `killed`, `detached` or `finished`."""
 
     DEFAULT_CSS = """
-    ConsoleOverlay { align: center middle; background: $background 60%; }
+    ConsoleOverlay { align: center middle; background: $background; }
     ConsoleOverlay > Vertical {
         width: 100%; height: 100%; border: round $primary; background: $background;
         border-title-color: $foreground; border-subtitle-color: $foreground 70%;

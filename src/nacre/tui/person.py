@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nacre.api import PROFILE
+from nacre.command import TerminalSize
 from nacre.contracts.contract import Reply, SchemaContext
 from nacre.contracts.fields import arguments_of, command_of
 from nacre.errors import NacreError
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 PERSON = "person"
 """The contract of a person's commands, in the log and in the feed."""
+# A person ends an editor when it is time; this ends a forgotten one.
+TERMINAL_SECONDS = 24 * 3600.0
 
 
 class PersonContract:
@@ -36,10 +39,17 @@ class PersonContract:
         return {"name": PERSON, "description": f"A person's command in {context.cwd}.", "input_schema": schema}
 
     def decode(self, arguments: object) -> ShellRequest:
-        return ShellRequest(command=command_of(arguments_of(arguments, known=["command"])), by="person")
+        given = arguments_of(arguments, known=["command", "pty"])
+        command = command_of(given)
+        if not given.get("pty"):
+            return ShellRequest(command=command, by="person")
+        return ShellRequest(
+            command=command, by="person", terminal=TerminalSize(), answered=True, timeout=TERMINAL_SECONDS
+        )
 
     def present(self, result: ShellResult | Background) -> Reply:
-        assert isinstance(result, ShellResult), "a person's command stays in the foreground"
+        if isinstance(result, Background):
+            return Reply(text="", is_error=False, details={"background": result}, notices=result.notices)
         return Reply(text=result.text, is_error=not result.ok, details={"result": result}, notices=result.notices)
 
     def refuse(self, error: NacreError) -> Reply:
@@ -56,15 +66,19 @@ class PersonSession:
         cwd: str | os.PathLike[str] | None = None,
         settings: Settings | None = None,
     ) -> None:
-        self._tool = Tool(PersonContract(), cwd=cwd, settings=settings, approver=approver)
+        self._tool = Tool(PersonContract(), cwd=cwd, settings=settings, approver=approver, ui=True)
 
     @property
     def cwd(self) -> str:
         return self._tool.cwd
 
-    def run(self, command: str) -> AsyncGenerator[Update | Reply, None]:
-        """Run a command; yields its live tail, then the reply. Leaving early stops the command."""
-        return self._tool.stream({"command": command})
+    def run(self, command: str, *, pty: bool = False) -> AsyncGenerator[Update | Reply, None]:
+        """Run a command; yields its live tail, then the reply. Leaving early stops the command.
+
+        Args:
+            pty: it has a terminal, whose job the first update tells; what it asks is answered there.
+        """
+        return self._tool.stream({"command": command, "pty": True} if pty else {"command": command})
 
     async def aclose(self) -> None:
         await self._tool.aclose()

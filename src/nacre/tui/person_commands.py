@@ -18,7 +18,9 @@ from nacre.errors import DeniedError, NacreError
 from nacre.feed.card import Card, Tail
 from nacre.feed.card_texts import state_text
 from nacre.output.escapes import strip
+from nacre.profile import Background
 from nacre.result import ShellResult
+from nacre.tui.interactive_commands import wants_terminal
 from nacre.tui.whole_output import Kept, nothing_kept
 
 if TYPE_CHECKING:
@@ -36,9 +38,20 @@ class PersonCommands:
     """The person's session and the cards of its commands."""
 
     def __init__(
-        self, open_session: Callable[[], PersonSession], artifacts: ArtifactStore, show: Show, *, cwd: str | None
+        self,
+        open_session: Callable[[], PersonSession],
+        artifacts: ArtifactStore,
+        show: Show,
+        *,
+        cwd: str | None,
+        attend: Callable[[Card], None] | None = None,
     ) -> None:
-        """Take what opens the session, with the first command, and what shows a card and its newer states."""
+        """Take what opens the session, with the first command, and what shows a card and its newer states.
+
+        Args:
+            attend: opens the console of a command that is nothing without a terminal; without it there are pipes.
+        """
+        self._attend = attend
         self._open_session = open_session
         self._session: PersonSession | None = None
         self._cwd = config.working_directory() if cwd is None else cwd
@@ -77,13 +90,18 @@ class PersonCommands:
         self._show(card, nothing_kept, prompt)
         if self._session is None:
             self._session = self._open_session()
+        card.pty = self._attend is not None and wants_terminal(command)
         try:
-            async with aclosing(self._session.run(command)) as updates:
+            async with aclosing(self._session.run(command, pty=card.pty)) as updates:
                 async for update in updates:
                     if isinstance(update, Reply):
                         return self._end(card, update, prompt)
                     card.tail = _tail(update.text)
+                    opens, card.job_id = card.job_id is None and update.job_id is not None, update.job_id
+                    card.attended = update.job_id is not None
                     self._show(card, nothing_kept, prompt)
+                    if opens and self._attend is not None:
+                        self._attend(card)
         except asyncio.CancelledError:
             card.outcome, card.ended = "stopped", time.time()
             self._show(card, nothing_kept, prompt)
@@ -91,8 +109,12 @@ class PersonCommands:
         raise AssertionError("a stream ends with its reply")
 
     def _end(self, card: Card, reply: Reply, prompt: str) -> ShellResult | None:
-        result = reply.details.get("result")
+        result, kept = reply.details.get("result"), reply.details.get("background")
         card.ended = time.time()
+        if isinstance(kept, Background):
+            card.outcome, card.job_id, card.notices = "kept", kept.job_id, list(reply.notices)
+            self._show(card, nothing_kept, prompt)
+            return None
         if not isinstance(result, ShellResult):
             card.outcome = "denied" if isinstance(reply.refusal, DeniedError) else "notStarted"
             card.error = reply.text
