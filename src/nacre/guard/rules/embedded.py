@@ -144,7 +144,7 @@ def _remote(argv: tuple[str, ...]) -> list[str]:
         return [" ".join(words[command - 1 :])] if words[command - 1 :] else []
     end = next((i for i, word in enumerate(words) if basename(word) in _TAKES_TEXT), len(words)) + 1
     if basename(argv[0]) in _CONTAINERS:
-        return [shlex.join(words[index:]) for index in range(1, len(words))][: min(12, end - 1)]
+        return [shlex.join(words[index:]) for index in range(1, len(words))[: min(12, end - 1)]]
     tails = [(index, word) for index, word in enumerate(words[:end]) if index > 0 or " " in word]
     return [word if " " in word else " ".join(words[index:]) for index, word in tails[:12]]
 
