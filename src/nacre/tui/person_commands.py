@@ -17,8 +17,8 @@ from nacre.engine.call_log import entry_of
 from nacre.errors import DeniedError, NacreError
 from nacre.feed.card import Card, Tail
 from nacre.feed.card_texts import state_text
+from nacre.kept_command import Background
 from nacre.output.escapes import strip
-from nacre.profile import Background
 from nacre.result import ShellResult
 from nacre.tui.interactive_commands import wants_terminal
 from nacre.tui.whole_output import Kept, nothing_kept
