@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar
 
 from nacre import config, place
 from nacre.call_budget import Budget
-from nacre.engine.engine import Engine, from_environment
+from nacre.engine.engine import Engine, from_environment, has_shells
 from nacre.engine.execute import execute
 from nacre.engine.observers import NO_OBSERVERS, Observers, Passthrough
 from nacre.engine.planner import environment
@@ -221,9 +221,22 @@ class Session:
     'hello from /tmp\\n'
     """
 
-    def __init__(self, *, cwd: str | os.PathLike[str] | None = None, settings: Settings | None = None) -> None:
-        self._cwd = config.absolute(cwd) if cwd is not None else config.working_directory()
+    def __init__(
+        self,
+        *,
+        cwd: str | os.PathLike[str] | None = None,
+        settings: Settings | None = None,
+        backend: Backend | None = None,
+    ) -> None:
+        """Choose where it runs; the shell is started by the first command.
+
+        Args:
+            backend: where the shell runs, if not on this machine: what `nacre.connect` gives.
+        """
+        there = place.directory_at(backend)
+        self._cwd = config.absolute(cwd) if cwd is not None else there or config.working_directory()
         self._settings = settings
+        self._backend = backend
         self._key = f"of program {next(_numbers)}"
         self._engine: Engine | None = None
         self._ending: weakref.finalize[..., Session] | None = None
@@ -291,12 +304,16 @@ class Session:
     def _enter(self) -> tuple[Engine, ShellSession]:
         engine = self._engine
         if engine is None:
-            engine = self._engine = from_environment(settings=self._settings)
+            engine = self._engine = from_environment(settings=self._settings, backend=self._backend)
             # A session that is dropped without being closed ends its shell.
             self._ending = weakref.finalize(self, engine.end_session, self._key)
             self._ending.atexit = False
-            if not engine.backend_for(_SESSION_PROFILE).keeps:
-                raise BackendUnavailableError("a session needs the warden, which cannot run here; see `nacre doctor`")
+            if not has_shells(engine, _SESSION_PROFILE):
+                raise BackendUnavailableError(
+                    "a session needs the warden, which cannot run here; see `nacre doctor`"
+                    if self._backend is None
+                    else "this place has no shells for sessions; use nacre.run"
+                )
         session = self._inner
         if session is None or not session.alive:
             session = self._inner = engine.session(self._key, cwd=self._cwd)

@@ -6,7 +6,7 @@ import itertools
 import weakref
 from typing import TYPE_CHECKING, Literal
 
-from nacre.engine.engine import Engine
+from nacre.engine.engine import Engine, has_shells
 from nacre.jobs.ownership import named_session, own_session
 from nacre.profile import Profile
 from nacre.request import Ground
@@ -61,7 +61,7 @@ class ToolShell:
         """Whether commands share a shell: the contract has that, it is wanted, and it can be had."""
         if self.name is False or not (profile.persists and engine.settings.sessions.persist):
             return False
-        return self._here and not engine.has_own_backend and engine.backend_for(profile).keeps
+        return self._here and has_shells(engine, profile)
 
     def session(self, engine: Engine, profile: Profile, cwd: str) -> ShellSession | None:
         """Return the session that the next command runs in; None if it has a shell of its own."""

@@ -57,6 +57,26 @@ async def pinned(backend: ClusterBackend) -> int:
     return len({id(backend.pinned("mine")) for _ in range(5)}) if hosts == {True} else 0
 
 
+async def sessions(backend: ClusterBackend, directory: Path) -> dict[str, Any]:
+    """Two sessions keep their states, each on a node of its own."""
+    names = ("one", "two")
+    said = {}
+    for name in names:
+        async with nacre.Tool("workspace", backend=backend, cwd=directory, session=name) as tool:
+            await tool.call({"command": f"cd / && x={name}; f() {{ echo f $x; }}; alias a='echo alias'"})
+            await tool.call({"command": "shopt -s expand_aliases; (exit 5)"})
+            reply = await tool.call({"command": "echo $?; f; a; pwd"})
+            said[name] = reply.text.split("\n\nWall time")[0]
+    return {"said": said, "nodes": len({backend._pinned[f"named {name}"] for name in names})}
+
+
+async def session_of_killed_node(backend: ClusterBackend, shell: nacre.Session) -> dict[str, Any]:
+    """What a session says whose node was killed: the first command may find out."""
+    first = await shell.run("echo $x")
+    after = first if not isinstance(first.outcome, nacre.Lost) else await shell.run("echo $x")
+    return {"text": after.text, "notices": list(after.notices)}
+
+
 async def worker_killed(backend: ClusterBackend, directory: Path) -> dict[str, Any]:
     """Kill the worker process of an agent, as the kernel does for memory: the commands on its node go on."""
     node = min(backend.running)
@@ -156,7 +176,14 @@ async def main(directory: Path) -> dict[str, Any]:
         seen["cancelled"] = await cancelled(backend, directory)
         seen["pinned"] = await pinned(backend)
         seen["worker"] = await worker_killed(backend, directory)
-        seen["node"] = await node_killed(cluster, nodes[1], backend, directory)
+        seen["sessions"] = await sessions(backend, directory)
+        async with nacre.Session(backend=backend, cwd=directory) as shell:
+            # Where the node will be killed.
+            backend._pinned[shell._key] = nodes[1].node_id
+            await shell.run("x=kept")
+            await shell.run("true")
+            seen["node"] = await node_killed(cluster, nodes[1], backend, directory)
+            seen["sessionOfNode"] = await session_of_killed_node(backend, shell)
         await backend.aclose()
         special = await join_cluster(cluster.address, resource="special")
         seen["special"] = list(special.running) == [nodes[0].node_id]

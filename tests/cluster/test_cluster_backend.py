@@ -32,6 +32,9 @@ def test_a_real_cluster_keeps_the_promises(tmp_path: Path) -> None:
     assert {name: said for name, said in seen["contract"].items() if said != "held"} == {}
     assert (seen["thousand"], seen["cancelled"], seen["pinned"], seen["special"]) == (1000, True, 1, True)
     assert seen["worker"] == {"outcome": "Exited", "text": "on\n", "ran": "x\n"}
+    assert seen["sessions"] == {"said": {name: f"5\nf {name}\nalias\n/" for name in ("one", "two")}, "nodes": 2}
+    assert seen["sessionOfNode"]["text"] == "kept\n"
+    assert seen["sessionOfNode"]["notices"][0].startswith("new shell: the last one is lost (")
     node = seen["node"]
     assert node["there"] >= 40
     assert node["outcomes"] == {"Lost": node["there"], "Exited": 150 - node["there"]}

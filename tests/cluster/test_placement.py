@@ -24,6 +24,14 @@ def test_pack_fills_one_node_after_another() -> None:
     assert loads.choose(["a", "b", "c"]) == "a"
 
 
+def test_sessions_are_spread_like_commands() -> None:
+    loads = NodeLoads("spread", 4)
+    loads.running |= {"a": 0, "b": 0, "c": 1}
+    assert loads.choose(["a", "b", "c"], ["a"]) == "b"
+    assert loads.choose(["a", "b", "c"], ["a", "b", "b"]) == "a"
+    assert loads.choose(["a", "b", "c"]) == "a"
+
+
 def test_no_node_and_no_such_placement_are_errors() -> None:
     with pytest.raises(BackendUnavailableError, match="every node"):
         NodeLoads("spread", 1).choose([])

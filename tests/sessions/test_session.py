@@ -24,6 +24,10 @@ PLAIN = ShellSettings(snapshot=False)
 SETTINGS = nacre.Settings(shell=PLAIN)
 
 
+# The same on this machine and on another place.
+anywhere = pytest.mark.usefixtures("anywhere")
+
+
 def session(tmp_path: Path) -> nacre.Session:
     return nacre.Session(cwd=tmp_path, settings=SETTINGS)
 
@@ -38,6 +42,7 @@ async def gone(pid: int) -> None:
             await asyncio.sleep(0.01)
 
 
+@anywhere
 async def test_state_stays_from_one_command_to_the_next(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     async with session(tmp_path) as shell:
@@ -49,6 +54,7 @@ async def test_state_stays_from_one_command_to_the_next(tmp_path: Path) -> None:
         assert result.notices == ()
 
 
+@anywhere
 async def test_the_shell_is_the_same_process(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         assert len({(await shell.run("echo $$")).text for _ in range(5)}) == 1
@@ -79,6 +85,7 @@ async def test_a_timeout_leaves_what_earlier_commands_left_running(tmp_path: Pat
         await gone(pid)
 
 
+@anywhere
 async def test_a_cancelled_command_costs_the_shell_but_not_the_state(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         await shell.run("x=kept")
@@ -94,6 +101,7 @@ async def test_a_cancelled_command_costs_the_shell_but_not_the_state(tmp_path: P
         assert "ended with its cancelled command" in after.notices[0]
 
 
+@anywhere
 async def test_a_killed_shell_is_replaced_with_its_state(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         await shell.run("x=kept")
@@ -103,6 +111,7 @@ async def test_a_killed_shell_is_replaced_with_its_state(tmp_path: Path) -> None
         assert (after.text, len(after.notices)) == ("kept\n", 1)
 
 
+@anywhere
 async def test_a_shell_that_is_killed_while_it_waits_is_replaced(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         await shell.run("x=kept")
@@ -114,6 +123,7 @@ async def test_a_shell_that_is_killed_while_it_waits_is_replaced(tmp_path: Path)
         assert after.notices[0].startswith("new shell: the last one was killed")
 
 
+@anywhere
 @pytest.mark.parametrize(
     ("command", "code"),
     [
@@ -137,6 +147,7 @@ async def test_the_end_of_the_shell_keeps_directory_and_variables(command: str, 
         assert notice.endswith("directory, variables and functions kept")
 
 
+@anywhere
 @pytest.mark.parametrize("command", ["x=new; exec sh -c 'exit 3'", "trap -p; x=new; exit 3"])
 async def test_a_state_that_was_not_written_down_is_not_said_to_be_kept(command: str, tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
@@ -148,6 +159,7 @@ async def test_a_state_that_was_not_written_down_is_not_said_to_be_kept(command:
         assert notice.endswith("directory, variables and functions as before its last command")
 
 
+@anywhere
 async def test_an_exit_takes_nothing_of_one_call_along(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         await shell.run("export A=before; cd /usr")
@@ -155,6 +167,7 @@ async def test_an_exit_takes_nothing_of_one_call_along(tmp_path: Path) -> None:
         assert (await shell.run("echo $A ${B-unset} $x; pwd")).text == "before unset 1\n/usr\n"
 
 
+@anywhere
 async def test_variables_of_one_call_are_for_this_call(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         await shell.run("export A=before; B=plain")
@@ -165,6 +178,7 @@ async def test_variables_of_one_call_are_for_this_call(tmp_path: Path) -> None:
         assert (await shell.run("echo $A ${C-unset}; sh -c 'echo $A ${C-unset}'")).text == "before unset\n" * 2
 
 
+@anywhere
 async def test_a_directory_of_one_call_is_for_this_call(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     async with session(tmp_path) as shell:
@@ -177,6 +191,7 @@ async def test_a_directory_of_one_call_is_for_this_call(tmp_path: Path) -> None:
         assert (await shell.run("pwd")).text == "/\n"
 
 
+@anywhere
 async def test_a_directory_that_is_gone_is_said(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     async with session(tmp_path) as shell:
@@ -187,6 +202,7 @@ async def test_a_directory_that_is_gone_is_said(tmp_path: Path) -> None:
         assert f"the session's directory {tmp_path}/a does not exist; it begins in {tmp_path}" in after.notices[0]
 
 
+@anywhere
 async def test_commands_wait_for_each_other(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         results = await asyncio.gather(*(shell.run(f"x=${{x}}{n}; sleep 0.01; echo $x") for n in range(6)))
@@ -206,6 +222,7 @@ async def test_waiting_too_long_names_the_command_that_runs(tmp_path: Path) -> N
         assert (await shell.run("echo yes")).text == "yes\n"
 
 
+@anywhere
 def test_a_session_may_be_used_from_one_loop_after_another(tmp_path: Path) -> None:
     shell = session(tmp_path)
     asyncio.run(shell.run("x=1"))
@@ -214,6 +231,7 @@ def test_a_session_may_be_used_from_one_loop_after_another(tmp_path: Path) -> No
     asyncio.run(shell.aclose())
 
 
+@anywhere
 async def test_a_script_that_writes_to_every_descriptor_forges_no_report(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         await shell.run("x=kept")
@@ -227,18 +245,21 @@ async def test_a_script_that_writes_to_every_descriptor_forges_no_report(tmp_pat
         assert (await shell.run("echo $x")).text == "kept\n"
 
 
+@anywhere
 async def test_a_child_has_no_descriptor_of_ours(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         # The fourth is the listing's own.
         assert (await shell.run("ls /proc/self/fd")).text == "0\n1\n2\n3\n"
 
 
+@anywhere
 async def test_a_standard_input_that_was_replaced_is_put_back(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         await shell.run("exec <<<text")
         assert (await shell.run("cat")).text == ""
 
 
+@anywhere
 async def test_stage_codes_are_told(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         result = await shell.run("false | true; IFS=; false | cat | true")
@@ -263,6 +284,7 @@ async def test_stage_codes_are_told_of_any_whole_script(script: str, stages: tup
         assert (await shell.run(script)).stages == stages
 
 
+@anywhere
 async def test_the_run_time_guard_watches_and_leaves_no_trace(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         await shell.run("find() { echo mine; }; mkdir .git")
@@ -273,6 +295,7 @@ async def test_the_run_time_guard_watches_and_leaves_no_trace(tmp_path: Path) ->
         assert (await shell.run("type -t rm command; find")).text == "file\nbuiltin\nmine\n"
 
 
+@anywhere
 async def test_the_run_time_guard_is_gone_after_an_exit_too(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         await shell.run("find() { echo mine; }; export -f find; mkdir .git")
@@ -311,6 +334,7 @@ async def test_another_environment_is_another_shell(tmp_path: Path, monkeypatch:
         assert "environment has changed" in result.notices[0]
 
 
+@anywhere
 async def test_large_output_in_a_session_loses_nothing(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         result = await shell.run("seq 300000")
@@ -333,6 +357,7 @@ async def test_the_output_is_passed_on_as_it_comes_and_another_script_runs_than_
             await shell.run_request(ShellRequest(command="git push --force", script="true"))
 
 
+@anywhere
 async def test_a_state_that_is_too_large_keeps_directory_and_exports(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         await shell.run("cd /usr; export E=1; printf -v big '%5000000s' x; y=2")
@@ -346,6 +371,7 @@ async def test_a_state_that_is_too_large_keeps_directory_and_exports(tmp_path: P
         )
 
 
+@anywhere
 async def test_a_shell_is_renewed_before_its_loop_ends(tmp_path: Path) -> None:
     from nacre.sessions.shell_loop import MOST_TURNS
 
@@ -362,6 +388,7 @@ async def test_a_shell_is_renewed_before_its_loop_ends(tmp_path: Path) -> None:
         assert after.notices == ()
 
 
+@anywhere
 async def test_the_end_of_a_session_is_the_end_of_its_shell(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         pid = int((await shell.run("echo $$")).text)
@@ -417,6 +444,7 @@ async def test_what_ends_by_itself_does_not_cost_the_shell(tmp_path: Path) -> No
         pytest.fail("the shell was replaced each time")
 
 
+@anywhere
 async def test_a_session_that_is_closed_lets_its_command_end(tmp_path: Path) -> None:
     shell = session(tmp_path)
     running = asyncio.create_task(shell.run("touch here; while [ ! -e go ]; do sleep 0.01; done; echo ended $$"))
@@ -430,6 +458,7 @@ async def test_a_session_that_is_closed_lets_its_command_end(tmp_path: Path) -> 
     await gone(int(pid))
 
 
+@anywhere
 async def test_a_session_that_is_forgotten_takes_its_shell_along(tmp_path: Path) -> None:
     shell = session(tmp_path)
     pid = int((await shell.run("echo $$")).text)
@@ -487,6 +516,7 @@ async def test_a_command_that_is_cancelled_in_the_moment_of_its_turn_passes_it_o
     assert queue.running_command() == "third"
 
 
+@anywhere
 def test_commands_of_several_threads_have_their_turns_in_one_session(tmp_path: Path) -> None:
     """Frameworks make parallel tool calls on threads, each with an event loop of its own."""
     shell = session(tmp_path)

@@ -23,10 +23,15 @@ from nacre.settings import ShellSettings
 SETTINGS = nacre.Settings(shell=ShellSettings(snapshot=False))
 
 
+# The same on this machine and on another place.
+anywhere = pytest.mark.usefixtures("anywhere")
+
+
 def session(tmp_path: Path) -> nacre.Session:
     return nacre.Session(cwd=tmp_path, settings=SETTINGS)
 
 
+@anywhere
 async def test_a_state_that_takes_long_to_write_down_does_not_hold_the_next_call(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         await shell.run("x=kept")
@@ -52,6 +57,7 @@ async def test_a_debug_trap_that_sleeps_costs_its_own_call_alone(tmp_path: Path)
             assert (await shell.run("echo $x", timeout=20)).text == "kept\n"
 
 
+@anywhere
 async def test_a_debug_trap_stays_and_sees_the_scripts(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         await shell.run("trap 'echo \"at $BASH_COMMAND\" >>seen' DEBUG")

@@ -13,6 +13,7 @@ from nacre.errors import BackendUnavailableError, InvalidRequestError, NacreErro
 from nacre.remote import ray_wire
 from nacre.remote.ray_wire import RayDialer
 from nacre.remote.remote_backend import RemoteBackend, connect
+from nacre.sessions.live_bash import LiveBash, StartBash
 
 
 class Node(NamedTuple):
@@ -66,6 +67,8 @@ class ClusterBackend:
     keeps = True
     terminals = True
     """Whether a command may have a terminal."""
+    has_shells = True
+    """Whether the commands of a session share a shell, on one node."""
 
     def __init__(self, address: str, *, placement: Placement, resource: str | None, most_on_one: int) -> None:
         self.address = address
@@ -171,10 +174,26 @@ class ClusterBackend:
         """
         node = self._pinned.get(session)
         if node is None:
-            node = self._pinned[session] = self._loads.choose(self._places)
+            node = self._pinned[session] = self._loads.choose(self._places, self._pinned.values())
         if node not in self._places:
             raise BackendUnavailableError(f"node {node[:8]} of the session {session!r} is gone")
         return self._places[node]
+
+    def shells_for(self, session: str) -> StartBash:
+        """Return what starts the shells of a session: on one node while that is there, then on another."""
+
+        async def start(command: Command, restoring: tuple[str, ...], deadline: float | None) -> LiveBash:
+            while True:
+                if self._pinned.get(session) not in self._places:
+                    self._pinned.pop(session, None)
+                place = self.pinned(session)
+                try:
+                    return await place.shells_for(session)(command, restoring, deadline)
+                except BackendUnavailableError:
+                    # Until `refresh` finds it alive.
+                    del self._places[self._pinned[session]]
+
+        return start
 
     def start(self, command: Command, listener: Listener, *, job: NewJob | None = None) -> Process:
         node = self._loads.choose(self._places)

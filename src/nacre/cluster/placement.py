@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Literal
 
@@ -22,16 +23,21 @@ class NodeLoads:
         self._placement = placement
         self._most_on_one = most_on_one
 
-    def choose(self, usable: Iterable[str]) -> str:
+    def choose(self, usable: Iterable[str], sessions: Iterable[str] = ()) -> str:
         """The node for the next command: the one with the fewest, or the fullest that has room.
+
+        Args:
+            sessions: the nodes of the sessions; for a new session these count as commands.
 
         Raises:
             BackendUnavailableError: no node is usable.
         """
-        order = sorted(usable, key=lambda node: (self.running[node], node))
+        held = Counter(sessions)
+        loads = {node: self.running[node] + held[node] for node in usable}
+        order = sorted(loads, key=lambda node: (loads[node], node))
         if not order:
             raise BackendUnavailableError("every node of the cluster is gone")
         if self._placement == "spread":
             return order[0]
-        fitting = [node for node in order if self.running[node] < self._most_on_one]
-        return max(fitting, key=lambda node: (self.running[node], node)) if fitting else order[0]
+        fitting = [node for node in order if loads[node] < self._most_on_one]
+        return max(fitting, key=lambda node: (loads[node], node)) if fitting else order[0]

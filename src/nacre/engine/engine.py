@@ -62,7 +62,7 @@ class Engine:
         self.planner = Planner(settings, self.log, environ=environ, approver=approver, confining=self.confining)
         self.notices = SettingsNotices(settings.notices)
         self.has_own_backend = backend is not None
-        """True if commands run where the program says, so that there are no sessions and there is no fallback."""
+        """True if commands run where the program says, so that there is no fallback."""
         self.remote = place.environ_of(backend) is not None
         """True if commands run on another machine."""
         self._backends: dict[bool, Backend] = {} if backend is None else dict.fromkeys((True, False), backend)
@@ -96,7 +96,10 @@ class Engine:
 
             settings = self.settings.sessions
             self._pool = OpenSessions(most=settings.most, idle_seconds=settings.idle_seconds)
-        return self._pool.session(key, cwd=cwd, with_rc=with_rc and self.settings.shell.snapshot)
+        # The rc that is read is this machine's.
+        with_rc = with_rc and self.settings.shell.snapshot and not self.has_own_backend
+        there = getattr(self._backends.get(True), "shells_for", None) if self.has_own_backend else None
+        return self._pool.session(key, cwd=cwd, with_rc=with_rc, start=there and there(key))
 
     def known_session(self, key: str) -> ShellSession | None:
         return None if self._pool is None else self._pool.known(key)
@@ -110,7 +113,7 @@ class Engine:
 
     def read_rc_early(self, profile: Profile) -> None:
         """Begin to read the user's rc where a session will begin with it, so that its first command seldom waits."""
-        if profile.sources_rc and self.settings.shell.snapshot:
+        if profile.sources_rc and self.settings.shell.snapshot and not self.has_own_backend:
             from nacre.sessions.rc_file import start_reading
 
             self._reads_rc = True
@@ -170,6 +173,12 @@ class Engine:
 
             forget_readings()
         self.log.close()
+
+
+def has_shells(engine: Engine, profile: Profile) -> bool:
+    """Whether a session can have a shell where commands of this profile run."""
+    backend = engine.backend_for(profile)
+    return getattr(backend, "has_shells", False) if engine.has_own_backend else backend.keeps
 
 
 class SettingsNotices:

@@ -23,7 +23,7 @@ from nacre.errors import NacreError
 from nacre.remote.link import Link
 from nacre.remote.places import dialer_of
 from nacre.warden import protocol, remote_protocol
-from nacre.warden.remote_protocol import CONFIRM_BYTES, OUTPUT_HEADER_BYTES
+from nacre.warden.remote_protocol import CONFIRM_BYTES, OUTPUT_HEADER_BYTES, WRITTEN
 from nacre.warden.terminal import LOOK_SECONDS, tell_far_look
 
 # The exit of a follower that lost its command: not a code that a shell gives by itself.
@@ -51,7 +51,7 @@ class Followed:
         if isinstance(event, bytes):
             _, stream, _ = remote_protocol.output_in(event)
             self.heard_at = time.monotonic()
-            if stream != SIDE:
+            if stream not in (SIDE, WRITTEN):
                 _write_all(stream, memoryview(event)[OUTPUT_HEADER_BYTES:])
             self._unconfirmed += len(event)
             if self._unconfirmed >= CONFIRM_BYTES:

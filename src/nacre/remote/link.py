@@ -127,6 +127,11 @@ class Link:
         self._unsent.append(message)
         self._keep_up()
 
+    @property
+    def is_up(self) -> bool:
+        """Whether there is a connection now; may be asked on any thread."""
+        return self._wire is not None
+
     async def ready(self) -> Mapping[str, Any]:
         """Connect, and return what the far side says about itself; raises BackendUnavailableError."""
         if self.hello and self._wire is not None:

@@ -97,6 +97,7 @@ def _environ_in(data: bytes) -> dict[str, str]:
 class ReducedBackend(RemoteBackend):
     """Runs each command on a wire of its own, by the machine's sh. What it cannot promise is in every result."""
 
+    has_shells = False
     keeps = False
     terminals = False
 

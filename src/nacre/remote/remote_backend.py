@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 from nacre.backend import Listener, Process
@@ -17,8 +18,10 @@ from nacre.command import Command, NewJob
 from nacre.remote.link import Link, NoPythonError
 from nacre.remote.link_thread import links
 from nacre.remote.places import dialer_named
+from nacre.remote.remote_bash import start_remote_bash
 from nacre.remote.remote_process import RemoteProcess
 from nacre.remote.wire import Dialer
+from nacre.sessions.live_bash import StartBash
 from nacre.warden.launch import quoted
 from nacre.warden.remote_protocol import LEASE_SECONDS
 
@@ -63,6 +66,8 @@ class RemoteBackend:
     keeps = True
     terminals = True
     """Whether a command may have a terminal."""
+    has_shells = True
+    """Whether the commands of a session share a shell there."""
 
     def __init__(self, link: Link) -> None:
         """Made by `connect`, over a link that has been up."""
@@ -91,6 +96,10 @@ class RemoteBackend:
         size = None if command.terminal is None else list(command.terminal)
         links.post(self._link.open, process, request, command.env, size)
         return process
+
+    def shells_for(self, _session: str) -> StartBash:
+        """Return what starts the shells of a session there."""
+        return partial(start_remote_bash, self._link, self._follow)
 
     async def health(self) -> Mapping[str, Any]:
         """What the machine says about itself now; raises BackendUnavailableError if it does not answer."""

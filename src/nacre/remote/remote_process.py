@@ -87,19 +87,24 @@ class RemoteProcess:
 
     def _deliver(self) -> None:
         while self._events and not self._paused and not self._released:
-            seq, event = self._events.popleft()
-            self._told_seq = seq
-            if isinstance(event, bytes):
-                _, stream, _ = remote_protocol.output_in(event)
-                data = bytearray(memoryview(event)[OUTPUT_HEADER_BYTES:])
-                self._listener.output(stream, data, len(data))
-                self._unconfirmed += len(event)
-                if self._unconfirmed >= CONFIRM_BYTES:
-                    self._confirm()
-            elif event["event"] == "closed":
-                self._listener.closed(event["stream"])
-            else:
-                self._handle(event["message"])
+            self._take(*self._events.popleft())
+
+    def _take(self, seq: int, event: Mapping[str, Any] | bytes) -> None:
+        self._told_seq = seq
+        if isinstance(event, bytes):
+            _, stream, _ = remote_protocol.output_in(event)
+            data = bytearray(memoryview(event)[OUTPUT_HEADER_BYTES:])
+            self._output(stream, data)
+            self._unconfirmed += len(event)
+            if self._unconfirmed >= CONFIRM_BYTES:
+                self._confirm()
+        elif event["event"] == "closed":
+            self._listener.closed(event["stream"])
+        else:
+            self._handle(event["message"])
+
+    def _output(self, stream: int, data: bytearray) -> None:
+        self._listener.output(stream, data, len(data))
 
     def _confirm(self) -> None:
         self._unconfirmed = 0

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import secrets
 import select
 import socket
 from collections.abc import Callable
@@ -17,24 +16,29 @@ from dataclasses import replace
 from functools import partial
 
 from nacre import forks
+from nacre.backend import Listener
+from nacre.backends.contained_process import ContainedProcess
 from nacre.backends.pipes import stop_listening
 from nacre.backends.start_errors import start_error
 from nacre.backends.start_request import limits_of
 from nacre.backends.waiting_shell import WaitingShell, start_waiting
 from nacre.command import Command
 from nacre.errors import BackendUnavailableError, NacreError, StartError
-from nacre.sessions.framing import ReportReader, TurnReport
+from nacre.sessions.framing import ReportReader, TurnReport, fresh_secret
 from nacre.sessions.shell_loop import SAME, ShellLoop, shell_loop
-from nacre.warden import children, marks, protocol
+from nacre.warden import children, protocol
 from nacre.warden.launch import Notes, notes_of
+from nacre.warden.leftovers import is_alone
 from nacre.warden_client.pool import warden
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nacre.warden.messages import Placed
+    from nacre.warden.messages import Placed, WaitSession
 
 # More than the run-time guard notes about one script.
 MOST_NOTE_BYTES = 65536
+# Looks of a turn, 4 ms apart, before a shell moves away from leftover processes; `>(tee log)` ends by itself.
+RETRIES = 4
 
 
 class Leftovers:
@@ -77,18 +81,12 @@ class Leftovers:
         orphans = os.pread(self._orphans, 4096, 0) if self._orphans >= 0 else b""
         if not changed and direct and direct == self._expected and orphans == self._alone:
             return True
-        alone = self._sees and all(
-            pid == self._shell or pid in self._cell or children.is_zombie(pid) or self._is_job(pid)
-            for pid in children.descendants(self._runner)
-        )
+        alone = self._sees and is_alone(self._shell, self._runner, cell=self._cell, job_marks=self.job_marks)
         if alone and changed:
             self._last = last
         if alone and self.job_marks:
             self._expected, self._alone = direct, orphans
         return alone
-
-    def _is_job(self, pid: int) -> bool:
-        return bool(self.job_marks) and marks.mark_of(pid) in self.job_marks
 
     def became_job(self, last: str) -> None:
         """Record that the shell's last background process (`$!`) is a job now."""
@@ -103,7 +101,11 @@ class Leftovers:
 
 
 class BashProcess:
-    """A bash that waits for its next turn. Made by `start_bash`."""
+    """A bash that waits for its next turn. Made by `start_bash`. Its methods are those of a `LiveBash`."""
+
+    can_switch = True
+    far = False
+    gone: str | None = None
 
     def __init__(self, shell: WaitingShell, loop: ShellLoop) -> None:
         self.link, self.sock, self._script, (self.output, self.side) = shell
@@ -113,6 +115,7 @@ class BashProcess:
         self.turns = 0
         self.switched = False
         """True if its scripts write to the pipe of a `switch`."""
+        self.retries = RETRIES
         self.placed: Placed | None = None
         """Its pids, if it is in a sandbox and does not know them."""
         self.damaged = False
@@ -121,8 +124,7 @@ class BashProcess:
         """The size of the script file …"""
         self._sent_bytes = 0
         """… and the part of it that the host wrote."""
-        # A letter first: in a format of printf a digit would join the NUL before it.
-        self._secret = f"n{secrets.token_hex(4)}x"
+        self._secret = fresh_secret()
         self._reports = ReportReader()
         self._poll = select.poll()
         self._poll.register(self.sock, select.POLLIN)
@@ -137,7 +139,7 @@ class BashProcess:
         self.turns += 1
         nonce = f"{self._secret}{self.turns:x}"
         self._reports.expect(nonce)
-        data = os.fsencode("\0".join((*self.loop.rounds(self.turns - 1), text(nonce), *more))) + b"\0"
+        data = self.loop.encoded(self.turns - 1, text(nonce), *more)
         at = 0
         while at < len(data):
             at += os.pwrite(self._script, data[at:] if at else data, at)
@@ -164,18 +166,24 @@ class BashProcess:
         """Block until the shell says something or is gone; False if the time is over before."""
         return bool(self._poll.poll(milliseconds))
 
-    async def next_report(self) -> TurnReport:
-        """Wait for the report of the last turn; raises EOFError if the shell is gone."""
-        loop = asyncio.get_running_loop()
-        said = asyncio.Event()
-        loop.add_reader(self.sock.fileno(), said.set)
-        try:
-            while (report := self.report()) is None:
-                said.clear()
-                await said.wait()
-            return report
-        finally:
-            stop_listening(loop, self.sock)
+    async def reach(self) -> None:
+        """Nothing is to be done: it is here."""
+
+    def attend(self, command: Command, listener: Listener) -> ContainedProcess:
+        """Watch its output and its runner on the event loop."""
+        attending = ContainedProcess(self.link, command, listener)
+        readers, self.output = [self.output], -1
+        if command.side:
+            readers.append(self.side)
+            self.side = -1
+        attending.attend(readers)
+        return attending
+
+    def listen(self, loop: asyncio.AbstractEventLoop, heard: Callable[[], None]) -> None:
+        loop.add_reader(self.sock.fileno(), heard)
+
+    def unlisten(self, loop: asyncio.AbstractEventLoop) -> None:
+        stop_listening(loop, self.sock)
 
     def is_alive(self) -> bool:
         """True if the shell waits: it says nothing by itself, so a readable socket is at its end."""
@@ -224,14 +232,8 @@ class BashProcess:
                 os.close(fd)
 
 
-async def start_bash(command: Command, restoring: tuple[str, ...], deadline: float | None) -> BashProcess:
-    """Start a bash in the command's directory and environment, restore a state, and wait until it is ready.
-
-    Raises:
-        NacreError: it could not be started: the directory, or a limit of the system.
-        TimeoutError: it was not ready at the deadline, a time of the event loop.
-    """
-    loop = shell_loop()
+def request_for(command: Command, loop: ShellLoop) -> WaitSession:
+    """The request for a bash that runs the loop."""
     request = protocol.wait_session(
         script=loop.driver,
         shell=command.shell,
@@ -240,6 +242,20 @@ async def start_bash(command: Command, restoring: tuple[str, ...], deadline: flo
         side=loop.side_fd,
         budget=limits_of(command),
     )
+    if command.sandbox is not None and command.sandbox.message:
+        request["sandbox"] = command.sandbox.message  # type: ignore[typeddict-item]
+    return request
+
+
+async def start_bash(command: Command, restoring: tuple[str, ...], deadline: float | None) -> BashProcess:
+    """Start a bash in the command's directory and environment, restore a state, and wait until it is ready.
+
+    Raises:
+        NacreError: it could not be started: the directory, or a limit of the system.
+        TimeoutError: it was not ready at the deadline, a time of the event loop.
+    """
+    loop = shell_loop()
+    request = request_for(command, loop)
     try:
         with forks.held_off:
             bash = BashProcess(start_waiting(replace(command, streams="merged", side=True), request), loop)

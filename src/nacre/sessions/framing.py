@@ -6,6 +6,7 @@ variable can hold, separates its fields. Other bytes on the socket are ignored.
 
 from __future__ import annotations
 
+import secrets
 from typing import NamedTuple
 
 from nacre.sessions.checkpoint import action_of
@@ -18,6 +19,12 @@ _BRIEF = f"\0{SAME}\0\0".encode("ascii")
 _FIELDS = 4
 # An exit code is at most 255.
 _CODE_DIGITS = 3
+
+
+def fresh_secret() -> str:
+    """The beginning of a shell's nonces, which no script can guess."""
+    # A letter first: in a format of printf a digit would join the NUL before it.
+    return f"n{secrets.token_hex(4)}x"
 
 
 class TurnReport(NamedTuple):

@@ -10,6 +10,7 @@ import time
 import weakref
 
 from nacre.errors import NoEventLoopError
+from nacre.sessions.live_bash import StartBash
 from nacre.sessions.session import ShellSession
 
 # How many sessions keep their state for each one that may have a shell.
@@ -31,11 +32,14 @@ class OpenSessions:
     def known(self, key: str) -> ShellSession | None:
         return self._sessions.get(key)
 
-    def session(self, key: str, *, cwd: str, with_rc: bool = False) -> ShellSession:
-        """The session of this key; a new one begins in `cwd`, and if wanted with what the user's rc defines."""
+    def session(self, key: str, *, cwd: str, with_rc: bool = False, start: StartBash | None = None) -> ShellSession:
+        """The session of this key; a new one begins in `cwd`, and if wanted with what the user's rc defines.
+
+        `start` starts its shells, if they are not of this machine.
+        """
         session = self._sessions.get(key)
         if session is None:
-            session = self._sessions[key] = ShellSession(cwd, with_rc=with_rc)
+            session = self._sessions[key] = ShellSession(cwd, with_rc=with_rc, start=start)
             _sessions.add(session)
         if not session.alive:
             self._evict(session)

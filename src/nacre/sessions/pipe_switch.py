@@ -7,8 +7,8 @@ import os
 import tempfile
 
 from nacre.command import SandboxSpec
-from nacre.sessions.bash_process import BashProcess
 from nacre.sessions.framing import TurnReport
+from nacre.sessions.live_bash import LiveBash
 from nacre.sessions.shell_loop import NO_PIPE
 
 # A file system in memory: the user's temporary directory may be on one that does not answer.
@@ -33,7 +33,7 @@ class PipeSwitch:
             self._remove_name()
             raise
 
-    def complete(self, bash: BashProcess, report: TurnReport) -> bool:
+    def complete(self, bash: LiveBash, report: TurnReport) -> bool:
         """Take the shell's report about the switch; False if it could not open the pipe."""
         if report.problem == NO_PIPE:
             self.cancel()

@@ -14,6 +14,7 @@ from nacre.backend import Listener, Process
 from nacre.command import Command, NewJob
 from nacre.errors import InvalidRequestError, SessionBusyError
 from nacre.sessions.checkpoint import Checkpoint
+from nacre.sessions.live_bash import StartBash
 from nacre.sessions.remembered_state import RememberedState
 from nacre.sessions.session_shell import LEAST_SECONDS, SessionShell
 from nacre.sessions.turn import Turn
@@ -121,11 +122,14 @@ class ShellSession:
     Its methods are what an engine asks of a session.
     """
 
-    def __init__(self, cwd: str, *, with_rc: bool = False) -> None:
-        """With the rc, every new state begins with what the user's ~/.bashrc defines."""
+    def __init__(self, cwd: str, *, with_rc: bool = False, start: StartBash | None = None) -> None:
+        """With the rc, every new state begins with what the user's ~/.bashrc defines.
+
+        `start` starts a bash, if it is not one of this machine.
+        """
         self.used_at = time.monotonic()
         self._state = RememberedState(cwd)
-        self._shell = SessionShell(self._state, with_rc=with_rc)
+        self._shell = SessionShell(self._state, with_rc=with_rc, start=start)
         self._queue = TurnQueue()
         self._closing = False
         """True if the shell ends after the running command."""

@@ -13,8 +13,9 @@ from dataclasses import replace
 
 from nacre.command import Command, SandboxSpec
 from nacre.errors import StartError, WorkingDirectoryError
-from nacre.sessions.bash_process import BashProcess, start_bash
+from nacre.sessions.bash_process import start_bash
 from nacre.sessions.framing import TurnReport
+from nacre.sessions.live_bash import LiveBash, StartBash, next_report
 from nacre.sessions.lost_shell import (
     ANEW,
     BEFORE_LAST,
@@ -53,7 +54,7 @@ def _seconds_until(deadline: float | None) -> float:
     return 2 * DUMP_SECONDS if deadline is None else max(deadline - asyncio.get_running_loop().time(), LEAST_SECONDS)
 
 
-def _is_worn_out(bash: BashProcess) -> bool:
+def _is_worn_out(bash: LiveBash) -> bool:
     """True if the shell is to be replaced before the next command."""
     return bash.damaged or bash.turns >= _USABLE_TURNS
 
@@ -64,9 +65,11 @@ class SessionShell:
     Its methods are the steps of a life of one shell: started, restored, asked for its state, discarded.
     """
 
-    def __init__(self, state: RememberedState, *, with_rc: bool) -> None:
+    def __init__(self, state: RememberedState, *, with_rc: bool, start: StartBash | None = None) -> None:
+        """With the way to start a bash, if it is not one of this machine."""
         self.state = state
-        self.bash: BashProcess | None = None
+        self._start_there = start or start_bash
+        self.bash: LiveBash | None = None
         self.env: Mapping[str, str] | None = None
         """The environment that the session began with."""
         self._home = state.cwd
@@ -76,12 +79,16 @@ class SessionShell:
         self._sandbox: SandboxSpec | None = None
         self._dumping = False
 
-    async def ready(self, command: Command, deadline: float | None) -> BashProcess:
+    async def ready(self, command: Command, deadline: float | None) -> LiveBash:
         """A shell that waits for this command.
 
         Raises:
             NacreError: no shell could be started.
         """
+        if self.bash is not None and self.bash.far:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_seconds_until(deadline) / 2):
+                    await self.bash.reach()
         if self.bash is not None and self._dumping:
             await self._finish_dump(self.bash, deadline)
         bash = self.bash
@@ -101,11 +108,11 @@ class SessionShell:
         if self.bash is not None and self._dumping:
             await self._finish_dump(self.bash, None)
 
-    async def _finish_dump(self, bash: BashProcess, deadline: float | None) -> None:
+    async def _finish_dump(self, bash: LiveBash, deadline: float | None) -> None:
         """Wait for the state that the shell is writing; a shell that takes too long is ended."""
         try:
             async with asyncio.timeout(min(DUMP_SECONDS, _seconds_until(deadline) / 2)):
-                await bash.next_report()
+                await next_report(bash)
         except EOFError:
             self._keep_beginning(bash)
         except TimeoutError:
@@ -116,21 +123,21 @@ class SessionShell:
         else:
             self.keep_dump(bash)
 
-    def _discard(self, bash: BashProcess) -> None:
+    def _discard(self, bash: LiveBash) -> None:
         bash.close()
         self.bash = None
         if not _is_worn_out(bash) and not self.state.notices:
-            self._notice(WHY_LOST["signal"], bash)
+            self._notice(bash.gone or WHY_LOST["signal"], bash)
         elif bash.leftovers.job_marks:
             self._notice(DAMAGED if bash.damaged else WORN_OUT, bash)
 
-    def _notice(self, why: str, bash: BashProcess, *, state: str | None = None, jobs_lost: bool = False) -> None:
+    def _notice(self, why: str, bash: LiveBash, *, state: str | None = None, jobs_lost: bool = False) -> None:
         jobs_lost = jobs_lost or bool(bash.leftovers.job_marks)
         self.state.notices.append(new_shell(why, state or self.state.kept, jobs_lost=jobs_lost))
 
     # Starting.
 
-    async def _start(self, command: Command, deadline: float | None) -> BashProcess:
+    async def _start(self, command: Command, deadline: float | None) -> LiveBash:
         state = self.state
         if self.env is not None and self.env != command.env:
             self._begin_anew(NEW_ENVIRONMENT)
@@ -158,16 +165,16 @@ class SessionShell:
         state.kept = RESTORED
         return bash
 
-    async def _start_bash(self, command: Command, restoring: tuple[str, ...], deadline: float | None) -> BashProcess:
+    async def _start_bash(self, command: Command, restoring: tuple[str, ...], deadline: float | None) -> LiveBash:
         state = self.state
         try:
-            return await start_bash(replace(command, cwd=state.cwd), restoring, deadline)
+            return await self._start_there(replace(command, cwd=state.cwd), restoring, deadline)
         except WorkingDirectoryError as error:
             if state.cwd == self._home:
                 raise
             state.notices.append(f"the session's directory {state.cwd} {error.reason}; it begins in {self._home}")
             state.cwd = self._home
-            return await start_bash(replace(command, cwd=self._home), restoring, deadline)
+            return await self._start_there(replace(command, cwd=self._home), restoring, deadline)
 
     def _begin_anew(self, notice: str) -> None:
         self.state.forget()
@@ -206,7 +213,7 @@ class SessionShell:
 
     # After a turn.
 
-    def turn_over(self, bash: BashProcess, spec: TurnSpec, fate: ShellFate, report: TurnReport | None) -> None:
+    def turn_over(self, bash: LiveBash, spec: TurnSpec, fate: ShellFate, report: TurnReport | None) -> None:
         """Take what a turn has changed, and let the shell go unless it waits for the next turn."""
         state = self.state
         if report is not None and report.codes:
@@ -223,7 +230,8 @@ class SessionShell:
         if fate == "left":
             self.keep_dump(bash)
         if fate != "exit":
-            self._notice(WHY_LOST[fate], bash, jobs_lost=fate == "left")
+            why = bash.gone if fate == "lost" else None
+            self._notice(why or WHY_LOST[fate], bash, jobs_lost=fate == "left")
         elif state.keep_exit(bash.written(MOST_DUMP_BYTES), spec):
             self._notice(EXITED, bash, state=KEPT if state.kept == RESTORED else None)
         else:
@@ -232,7 +240,7 @@ class SessionShell:
         if state.checkpoint is not None:
             state.cwd = state.checkpoint.directory
 
-    def _start_dump(self, bash: BashProcess) -> None:
+    def _start_dump(self, bash: LiveBash) -> None:
         """Have the shell write its state; the next turn takes it."""
         try:
             bash.send(bash.loop.dump)
@@ -242,12 +250,12 @@ class SessionShell:
             return
         self._dumping = True
 
-    def keep_dump(self, bash: BashProcess) -> None:
+    def keep_dump(self, bash: LiveBash) -> None:
         """Take the state that the shell has written."""
         self._dumping = False
         self.state.keep_dump(bash.written(MOST_DUMP_BYTES))
 
-    def _keep_beginning(self, bash: BashProcess) -> None:
+    def _keep_beginning(self, bash: LiveBash) -> None:
         self._dumping = False
         self.state.keep_beginning(bash.written(MOST_DUMP_BYTES))
 

@@ -110,6 +110,12 @@ class ShellLoop:
             return ()
         return (self._round,) if turns % (_ROUND * _ROUND) else (self._round, self._first_round)
 
+    def encoded(self, turns: int, *texts: str) -> bytes:
+        """The texts of the turn after so many, as the shell reads them."""
+        if turns % _ROUND == 0:
+            texts = (*self.rounds(turns), *texts)
+        return os.fsencode("\0".join(texts)) + b"\0"
+
     def _report(self, nonce: str) -> str:
         """Report the status, `$!`, the traps that the host runs or keeps, and the directory.
 
@@ -264,8 +270,9 @@ def _previous_status(code: int) -> str:
 _loop_at = functools.lru_cache(maxsize=4)(ShellLoop)
 
 
-def shell_loop() -> ShellLoop:
-    """The texts for a shell that is started now."""
-    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+def shell_loop(limit: int | None = None) -> ShellLoop:
+    """The texts for a shell that is started now; with the limit on open files where it runs, if not here."""
+    if limit is None:
+        limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     usable = _USUAL_LIMIT if limit == resource.RLIM_INFINITY else min(limit, _USUAL_LIMIT)
     return _loop_at(max(usable - _ROOM, SIDE_FD))

@@ -17,22 +17,20 @@ from dataclasses import replace
 from functools import partial
 
 from nacre.backend import SIDE, Ending, Listener, PipesOnly, Survivor
-from nacre.backends.contained_process import ContainedProcess
 from nacre.backends.inline_wait import INLINE_MILLISECONDS, can_block_briefly, tell_output
-from nacre.backends.pipes import stop_listening
 from nacre.backends.start_errors import directory_error
 from nacre.command import Command, NewJob
 from nacre.errors import NacreError
-from nacre.sessions.bash_process import BashProcess
 from nacre.sessions.framing import TurnReport
+from nacre.sessions.live_bash import Attending, LiveBash
 from nacre.sessions.lost_shell import ShellFate, fate_of
 from nacre.sessions.pipe_switch import PipeSwitch
 from nacre.sessions.session_shell import SessionShell
 from nacre.sessions.shell_loop import NO_DIRECTORY, SPENT, named_by_script
 from nacre.sessions.turn_spec import TurnSpec
 
-# Retries before a shell moves away from leftover processes; many exit within milliseconds, as `>(tee log)` does.
-RETRIES, RETRY_SECONDS = 4, 0.004
+# The time between two looks at leftover processes; many exit within milliseconds, as `>(tee log)` does.
+RETRY_SECONDS = 0.004
 
 
 class Turn(PipesOnly):
@@ -42,7 +40,7 @@ class Turn(PipesOnly):
     and its runner: they share the state that says which step comes next, and no part of it means anything alone.
     """
 
-    def __init__(self, shell: SessionShell, bash: BashProcess, command: Command, spec: TurnSpec) -> None:
+    def __init__(self, shell: SessionShell, bash: LiveBash, command: Command, spec: TurnSpec) -> None:
         self.over = False
         self._shell = shell
         self._bash = bash
@@ -50,7 +48,7 @@ class Turn(PipesOnly):
         self._spec = spec
         self._listener: Listener
         self._loop = asyncio.get_running_loop()
-        self._attending: ContainedProcess | None = None
+        self._attending: Attending | None = None
         self._report: TurnReport | None = None
         """The end of the script, once it is known."""
         self._refused: tuple[str, ...] = ()
@@ -76,6 +74,9 @@ class Turn(PipesOnly):
         """Start the script; a short one has ended when this returns."""
         self._listener = listener
         bash = self._bash
+        if bash.far:
+            # The limits go before the script: the way there may be cut between the two.
+            self._attend()
         self._send(partial(bash.loop.turn, self._spec, bash.switched))
         if can_block_briefly(self._loop) and bash.wait(INLINE_MILLISECONDS):
             self._read_report()
@@ -92,14 +93,8 @@ class Turn(PipesOnly):
         """Watch the shell, its output and its runner on the event loop, if that is not done yet."""
         if self._attending is not None:
             return
-        bash = self._bash
-        self._attending = ContainedProcess(bash.link, self._command, _FromRunner(self, self._listener))
-        readers, bash.output = [bash.output], -1
-        if self._command.side:
-            readers.append(bash.side)
-            bash.side = -1
-        self._attending.attend(readers)
-        self._loop.add_reader(bash.sock.fileno(), self._read_report)
+        self._attending = self._bash.attend(self._command, _FromRunner(self, self._listener))
+        self._bash.listen(self._loop, self._read_report)
 
     # The shell's reports.
 
@@ -109,7 +104,7 @@ class Turn(PipesOnly):
         except EOFError:
             # The runner reaps the shell and says how it ended.
             self._attend()
-            stop_listening(self._loop, self._bash.sock)
+            self._bash.unlisten(self._loop)
             return
         if report is None or self._leaving or self._stopping:
             return
@@ -195,10 +190,10 @@ class Turn(PipesOnly):
         if report.problem == SPENT:
             # The shell kills itself after the child that has reported; its runner says whether more is left.
             return
-        if self._retries < RETRIES:
+        if self._retries < self._bash.retries:
             self._retries += 1
             self._loop.call_later(RETRY_SECONDS, self._retry, report)
-        elif self._command.side:
+        elif self._command.side or not self._bash.can_switch:
             # What is left may hold the third stream, of which a shell has only one.
             self._leave()
         else:
@@ -245,7 +240,7 @@ class Turn(PipesOnly):
     def _finish(self, fate: ShellFate) -> None:
         self.over = True
         if self._attending is not None:
-            stop_listening(self._loop, self._bash.sock)
+            self._bash.unlisten(self._loop)
             if fate == "waits":
                 self._take_back(self._attending)
                 self._attending = None
@@ -254,7 +249,7 @@ class Turn(PipesOnly):
             self._switch = None
         self._shell.turn_over(self._bash, self._spec, fate, self._report)
 
-    def _take_back(self, attending: ContainedProcess) -> None:
+    def _take_back(self, attending: Attending) -> None:
         """Take the pipes of a shell that goes on; there are none if it ended right after its report."""
         readers = attending.leave()
         if self._switched:
@@ -357,7 +352,7 @@ class Turn(PipesOnly):
         if not self.over:
             self._finish("stop")
             if self._attending is None:
-                self._bash.link.close()
+                self._bash.close()
         if self._attending is not None:
             self._attending.release()
             self._attending = None

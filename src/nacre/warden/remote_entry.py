@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import signal
 import socket
 import sys
@@ -57,6 +58,7 @@ def main(directory: str, name: str) -> NoReturn:
             "python": "{}.{}.{}".format(*sys.version_info[:3]),
             "environ": environment,
             "cwd": home,
+            "files": resource.getrlimit(resource.RLIMIT_NOFILE)[0],
         }
         # An ancestor of the commands may look at what they do with their terminals.
         children.become_subreaper()

@@ -34,6 +34,10 @@ DETACHED_BYTES = 64 * 1024 * 1024
 # The near side confirms after so much.
 CONFIRM_BYTES = 512 * 1024
 
+# The streams beside stdout and stderr: the third of a script, and what a session's shell writes about its state.
+SIDE = 3
+WRITTEN = 4
+
 _OUTPUT = struct.Struct(">BQBQ")
 OUTPUT_HEADER_BYTES = _OUTPUT.size
 
@@ -92,6 +96,24 @@ def resize(call: int, columns: int, rows: int) -> Message:
     return {"op": "size", "call": call, "columns": columns, "rows": rows}
 
 
+def shell_text(call: int, number: int, nonce: str, text: str, seq: int) -> Message:
+    """Have the session's shell evaluate a text, the bytes as Latin-1; every event up to `seq` has arrived.
+
+    The texts are numbered: one that came before is not evaluated again.
+    """
+    return {"op": "shell", "call": call, "seq": seq, "number": number, "nonce": nonce, "text": text}
+
+
+def watch_shell(call: int, shell: int, runner: int, cell: list[int]) -> Message:
+    """Tell with each report whether the session's shell is alone below its runner, beside its sandbox."""
+    return {"op": "shell", "call": call, "seq": 0, "watch": [shell, runner, *cell]}
+
+
+def last_text(call: int) -> Message:
+    """Have the session's shell exit after the text that it evaluates."""
+    return {"op": "shell", "call": call, "seq": 0}
+
+
 def confirm(call: int, seq: int) -> Message:
     """Every event up to this number has arrived."""
     return {"op": "confirm", "call": call, "seq": seq}
@@ -136,6 +158,16 @@ def hello(**facts: object) -> Message:
 def said(call: int, seq: int, event: Message) -> Message:
     """The runner of the call has said this."""
     return {"event": "said", "call": call, "seq": seq, "message": event}
+
+
+def report(text: str, *, alone: bool) -> Message:
+    """Said of a call that is a session's: its shell has reported this, the bytes as Latin-1."""
+    return {"event": "report", "text": text, "alone": alone}
+
+
+def text_at(number: int) -> Message:
+    """Said of a session's call to a link that has attached it: the number of the last text that came."""
+    return {"event": "at", "number": number}
 
 
 def closed(call: int, seq: int, stream: int) -> Message:

@@ -50,8 +50,11 @@ class Runners:
             far.close()
         return Channel(near)
 
-    def stop_leftovers(self) -> list[Living]:
-        """End every process that is no runner below the zygote: what finished commands have left; name them."""
+    def stop_leftovers(self, shells: set[int]) -> list[Living]:
+        """End every process that is no runner below the zygote: what finished commands have left; name them.
+
+        The shells of sessions stay: they wait for commands.
+        """
         for channel, _ in self._idle:
             channel.sock.close()
         self._idle = []
@@ -59,7 +62,7 @@ class Runners:
         found: list[Living] = []
         for pid in children.descendants(self._far_side[0]):
             try:
-                if os.getsid(pid) == session or children.is_zombie(pid):
+                if pid in shells or os.getsid(pid) == session or children.is_zombie(pid):
                     continue
                 found.append({"pid": pid, "argv": children.command_line(pid)})
                 os.kill(pid, signal.SIGKILL)

@@ -15,13 +15,14 @@ import termios
 import time
 
 from nacre.warden import protocol, remote_protocol
+from nacre.warden.call_ends import CallEnds
 from nacre.warden.due_times import DueTimes
 from nacre.warden.remote_call import RemoteCall
 from nacre.warden.remote_link import RemoteLink, received_descriptors
 from nacre.warden.remote_protocol import BEAT_SECONDS, LINGER_SECONDS, SILENT_SECONDS
 from nacre.warden.remote_runners import Runners
 from nacre.warden.remote_terminal import look_at_terminal
-from nacre.warden.terminal import LOOK_SECONDS, open_terminal, set_size
+from nacre.warden.terminal import LOOK_SECONDS, set_size
 from nacre.warden.wakeups import milliseconds_until
 
 TYPE_CHECKING = False
@@ -119,6 +120,7 @@ class RemoteService:
     def _attend_call(self, call: RemoteCall) -> None:
         if self._calls.get(call.number) is not call:
             return
+        call.tell_report()
         full = call.full
         for fd in call.streams:
             # Not with an empty mask: a pipe that is closed would wake the loop without end.
@@ -137,6 +139,10 @@ class RemoteService:
         if ends_at is not None and ends_at != call.watched_end:
             call.watched_end = ends_at
             self._due.add(ends_at, lambda now: self._look_at_lease(call, now))
+        look_at = call.look_at
+        if look_at is not None and look_at != call.watched_look:
+            call.watched_look = look_at
+            self._due.add(look_at, call.look_again)
 
     # The clock.
 
@@ -213,8 +219,9 @@ class RemoteService:
         if op == "open":
             self._open(link, request)
         elif op == "quiesce":
-            busy = any(not call.over for call in self._calls.values())
-            link.send(remote_protocol.quiesced([] if busy else self._runners.stop_leftovers(), busy=busy))
+            shells = {call.shell.pid for call in self._calls.values() if call.shell is not None}
+            busy = any(not (call.over or call.rests) for call in self._calls.values())
+            link.send(remote_protocol.quiesced([] if busy else self._runners.stop_leftovers(shells), busy=busy))
         elif op == "quit":
             self._drop(link, forget=True)
         elif op != "beat":
@@ -229,7 +236,10 @@ class RemoteService:
         if op == "confirm":
             call.confirm(request["seq"])
         elif op == "tell":
-            call.runner.send(request["request"])
+            call.tell_runner(request["request"])
+        elif op == "shell" and call.shell is not None:
+            call.confirm(request["seq"])
+            call.shell.obey(request)
         elif op == "type":
             call.type_in(request["text"].encode("latin-1"))
         elif op == "size" and call.terminal in call.streams:
@@ -241,7 +251,7 @@ class RemoteService:
         elif op == "detach":
             call.detach(request["lease"])
         elif op == "discard":
-            self._discard(call, request["grace"])
+            call.discard(request["grace"])
         elif op == "forget":
             self._forget(call)
 
@@ -252,51 +262,40 @@ class RemoteService:
             return
         link.env = message.get("env", link.env)
         request = message["request"]
-        readers: list[int] = []
-        writers: list[int] = []
         try:
             if len(self._calls) >= MOST_CALLS:
                 raise OSError(None, f"{MOST_CALLS} commands run there already")
-            self._make_streams(message, request, readers, writers)
-            runner = self._runners.start(request, link.env, writers)
+            ends = CallEnds(request, message.get("size"))
+            try:
+                runner = self._runners.start(request, link.env, ends.passed)
+            except OSError:
+                ends.close()
+                raise
+            finally:
+                ends.close_passed()
         except (OSError, termios.error) as error:
-            for fd in readers:
-                os.close(fd)
             link.send(remote_protocol.said(number, 1, protocol.failed("process", error)))
             return
-        finally:
-            for fd in writers:
-                os.close(fd)
         call = RemoteCall(
             number,
             runner,
-            readers,
+            ends.streams,
             lease=message["lease"],
-            terminal="terminal" in request,
+            terminal=ends.terminal,
+            shell=ends.shell,
             link=link,
             ignore=self._ignore,
             changed=self._changed_calls,
         )
         self._calls[number] = call
         self._attend(runner.reading, lambda _: self._listen(call))
-        for fd in readers:
+        for fd in ends.streams:
             self._attend(fd, self._reader(call, fd))
+        if ends.shell is not None:
+            self._attend(ends.shell.reading, call.hear_shell)
         call.say(remote_protocol.OPENED)
         if call.terminal >= 0:
             self._due.add(time.monotonic() + LOOK_SECONDS, lambda now: self._look_at_terminal(call, now))
-
-    def _make_streams(
-        self, message: dict[str, Any], request: dict[str, Any], readers: list[int], writers: list[int]
-    ) -> None:
-        if "terminal" in request:
-            reader, writer = open_terminal(*message["size"])
-            readers.append(reader)
-            writers.append(writer)
-            return
-        for _ in range(request["outputs"] + ("side" in request)):
-            reader, writer = os.pipe()
-            readers.append(reader)
-            writers.append(writer)
 
     # Calls.
 
@@ -319,7 +318,7 @@ class RemoteService:
             if event["event"] == "exited":
                 call.over = True
                 call.idle = not (event["left"] or event.get("stays"))
-                call.drain(protocol.SILENCE_SECONDS)
+                call.end()
             elif event["event"] == "failed":
                 call.over = call.idle = True
             elif event["event"] == "survivors":
@@ -330,14 +329,6 @@ class RemoteService:
             if not call.over:
                 call.over = True
                 call.say({"event": "lost", "reason": "its runner was killed"})
-
-    def _discard(self, call: RemoteCall, grace: float) -> None:
-        """Have the runner read what the survivors of the command write, so that they do not die of it."""
-        readers = call.take_readers()
-        message = protocol.keep(fds=len(readers), aside=0, grace=grace, job=None, adopt=None, apart=False)
-        call.runner.send(message, readers)
-        for fd in readers:
-            os.close(fd)
 
     def _forget(self, call: RemoteCall) -> None:
         del self._calls[call.number]
