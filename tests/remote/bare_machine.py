@@ -11,7 +11,7 @@ import pytest
 from nacre.remote.wire import PrefixDialer
 
 Kind = Literal["dash", "busybox", "bash"]
-TOOLS = ("cat", "grep", "setsid", "sleep", "tr", "uname")
+TOOLS = ("cat", "env", "grep", "setsid", "sleep", "tr", "uname")
 
 
 def bare_path(directory: Path, kind: Kind, *, without: str = "") -> str:

@@ -35,7 +35,8 @@ def box() -> Iterator[int]:
     with subprocess.Popen(["unshare", *NAMESPACES, "sh", "-c", text], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         try:
-            assert process.stdout.readline() == b"up\n"
+            if process.stdout.readline() != b"up\n":
+                pytest.skip("no namespaces can be made here")
             yield process.pid
         finally:
             process.kill()

@@ -129,6 +129,26 @@ async def test_the_environment_is_the_callers_and_in_no_argument_list(tmp_path: 
     assert ending.notices == ("variables that its sh cannot set were left out: BASH_FUNC_f%%",)
 
 
+@pytest.mark.parametrize("kind", ["dash", "busybox"])
+async def test_a_variable_that_is_kept_from_a_command_is_not_in_proc_either(kind: Kind, tmp_path: Path) -> None:
+    async with await place_of(tmp_path, kind, "SOME_API_KEY=k3y-of-the-place-1234") as place:
+        shown = await nacre.run(
+            "echo ${SOME_API_KEY-none}; cat /proc/$$/environ /proc/$PPID/environ | tr '\\0' '\\n'", backend=place
+        )
+        # Read, and there is nothing of it.
+        assert shown.text.startswith("none\n")
+        assert "PATH=" in shown.text
+        assert "SOME_API_KEY" not in shown.text
+        assert "k3y-of-the-place" not in shown.text
+
+
+async def test_a_machine_without_env_says_that_variables_can_be_read(tmp_path: Path) -> None:
+    place = await connect(bare(tmp_path, "dash", without="env"))
+    async with place:
+        assert any("because there is no env" in missing for missing in place.place["notPromised"])
+        assert (await nacre.run("echo hi", backend=place)).text == "hi\n"
+
+
 async def test_what_a_command_leaves_is_ended_and_named(tmp_path: Path) -> None:
     async with await place_of(tmp_path) as place:
         result = await nacre.run("sleep 1000 & echo $! >pid; echo done", backend=place, cwd=tmp_path)

@@ -35,6 +35,7 @@ NOT_PROMISED_WITHOUT_BASH = (
     "commands run in sh, because there is no bash",
     "the codes of a pipeline's stages are not told",
 )
+NOT_PROMISED_WITHOUT_ENV = ("variables that are kept from a command can be read from /proc, because there is no env",)
 
 
 async def reduced(link: Link) -> ReducedBackend:
@@ -55,7 +56,7 @@ async def facts_of(link: Link) -> dict[str, Any]:
     environ = b""
     try:
         async with asyncio.timeout(CONNECT_SECONDS):
-            wire, data, _ = await open_program(link.dialer, reduced_text.probe(token))
+            wire, data, _ = await open_program(link.dialer, reduced_text.probe(token), clean=False)
             try:
                 while "end" not in told:
                     for piece in marked.feed(data):
@@ -75,7 +76,10 @@ async def facts_of(link: Link) -> dict[str, Any]:
         raise BackendUnavailableError(
             f"nacre cannot work on {name}: it has neither Python 3.9 or newer nor {missing}; install Python there"
         )
-    missing_too = () if told["bash"] else NOT_PROMISED_WITHOUT_BASH
+    missing_too = (
+        *(() if told["bash"] else NOT_PROMISED_WITHOUT_BASH),
+        *(() if told["env"] else NOT_PROMISED_WITHOUT_ENV),
+    )
     return {
         "host": told["host"],
         "boot": told["boot"],

@@ -41,15 +41,21 @@ class Exit(NamedTuple):
     """Whether other processes of the session were alive."""
 
 
-async def open_program(dialer: Dialer, program: str, *, split: bool = False) -> tuple[Wire, bytes, bytes]:
+async def open_program(
+    dialer: Dialer, program: str, *, split: bool = False, clean: bool = True
+) -> tuple[Wire, bytes, bytes]:
     """Run a program of the far side over a new wire; the wire, and what came behind the greetings of its two streams.
+
+    Args:
+        split: the error stream is wanted too.
+        clean: without the variables of the login.
 
     Raises:
         BackendUnavailableError: the machine cannot be reached.
         StartError: its error stream was wanted, and does not come by itself.
     """
     word = secrets.token_hex(8)
-    wire = await dialer.open(reduced_text.loader(word))
+    wire = await dialer.open(reduced_text.clean_loader(word) if clean else reduced_text.loader(word))
     try:
         said, rest = await first_line(wire, word, dialer.name)
         joined = said == reduced_text.ERRORS

@@ -34,6 +34,12 @@ def loader(word: str) -> str:
     )
 
 
+def clean_loader(word: str) -> str:
+    """The same in a sh that has none of the login's variables, which a command could read from /proc."""
+    text = loader(word)
+    return f'command -v env >/dev/null 2>&1 && exec env -i "PATH=$PATH" sh -c {quoted(text)}; {text}'
+
+
 def sent(word: str, program: str) -> bytes:
     """A program as it goes to the loader."""
     return os.fsencode(f"{program}\n{word}\n")
@@ -44,6 +50,7 @@ n_say() { printf '\001%s %s\n' "$n_token" "$1"; }
 n_say "host $(uname -n 2>/dev/null || cat /proc/sys/kernel/hostname 2>/dev/null)"
 n_say "bash $(command -v bash)"
 n_say "sh $(command -v sh)"
+n_say "env $(command -v env)"
 n_say "setsid $(command -v setsid)"
 n_say "processes $([ -r /proc/self/stat ] && echo yes)"
 n_say "cwd $(pwd)"
