@@ -24,5 +24,7 @@ def look_at_terminal(call: RemoteCall, now: float) -> float | None:
             return now + SELDOM_SECONDS
         if found != call.looked:
             call.looked = found
+            # What it wrote before it waited is told before that.
+            call.drain(LOOK_SECONDS)
             call.say(remote_protocol.look(found))
     return now + (LOOK_SECONDS if now - call.active_at < BUSY_SECONDS else SELDOM_SECONDS)

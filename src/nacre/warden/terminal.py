@@ -145,6 +145,8 @@ class JobTerminal:
         """How long the line is that was typed without its end."""
         self._holds = False
         self._line = LastLine()
+        self._last_look = 0.0
+        """When it came: what was printed before it may still be on its way through the terminal here."""
         self._far: Look | None = None
         """The last look of the other machine; None where the program is on this one."""
         self._state: dict[str, object] = {}
@@ -219,7 +221,7 @@ class JobTerminal:
         elif kind == SIZE and len(rest) == SIZES.size:
             self._resize(*SIZES.unpack(rest))
         elif kind == FAR_LOOK and len(rest) == 1:
-            self._far = unpacked(rest[0])
+            self._far, self._last_look = unpacked(rest[0]), self._last_event
         elif kind == SHOWN and len(rest) == OFFSET.size and self._attended:
             self._shown = OFFSET.unpack(rest)[0]
             self._hold()
@@ -291,7 +293,7 @@ class JobTerminal:
         except OSError:
             self.look_at = now + SELDOM_SECONDS
             return
-        silence, prompt = now - max(self._last_output, self._last_typed), None
+        silence, prompt = now - max(self._last_output, self._last_typed, self._last_look), None
         if found.reading and silence >= PROMPT_SECONDS:
             if (found.canonical or not self._line.draws) and self._line.text.strip():
                 prompt = self._line.text
