@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import nacre
 from nacre.remote import remote_process
-from nacre.remote.remote_backend import connect
+from nacre.remote.remote_backend import RemoteBackend, connect
+from nacre.remote.remote_process import RemoteProcess
 from nacre.remote.wire import PrefixDialer
 from nacre.warden import children
 
@@ -49,3 +52,33 @@ async def test_a_command_that_no_follower_takes_over_is_ended(
         assert reply.text.startswith("up\n")
         assert (reply.details["cause"], reply.details["clock"]) == ("limit", "stop")
         await _ended(tmp_path / "pid")
+
+
+class Late:
+    """A place whose caller is busy until everything about the command has come."""
+
+    def __init__(self, place: RemoteBackend) -> None:
+        self._place = place
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._place, name)
+
+    def start(self, *arguments: Any, **options: Any) -> RemoteProcess:
+        process = self._place.start(*arguments, **options)
+        end = time.monotonic() + 30
+        while not any(isinstance(event, dict) and "exited" in str(event) for _, event in tuple(process._events)):
+            assert time.monotonic() < end, process._events
+            time.sleep(0.01)
+        return process
+
+
+async def test_a_job_that_ends_in_the_moment_of_its_start_is_a_job_with_its_end(tmp_path: Path) -> None:
+    async with await connect(PrefixDialer(["env"], name="here")) as place:
+        async with nacre.Tool("workspace", backend=Late(place), cwd=tmp_path) as tool:
+            started = await tool.call({"command": "echo ran >>ran; exit 3", "async": True})
+            job_id = started.details["async"]["jobId"]
+        async with nacre.Tool("job") as job:
+            polled = await job.call({"poll": [job_id], "wait": 30})
+    (status,) = polled.details["jobs"]
+    assert (status["exitCode"], status["cause"], status["clock"]) == (3, "command", None)
+    assert (tmp_path / "ran").read_text(encoding="utf-8") == "ran\n"

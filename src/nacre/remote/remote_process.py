@@ -211,6 +211,8 @@ class RemoteProcess:
                 self._refused(error)
 
         def opened() -> None:
+            # What has come already, even its end, is the follower's to tell: before it there is no job.
+            self._paused = True
             self._handing = self._loop.create_task(go_on())
 
         self._opened = opened
