@@ -62,7 +62,7 @@ class NacreApp(App[None]):
     .-narrow #transcript.-behind { display: none; }
     #line { height: 1; background: $surface; padding: 0 1; }
     #line > #where { width: auto; max-width: 60%; color: $accent; }
-    #line > CommandInput { width: 1fr; background: $surface; padding: 0; }
+    #line > CommandInput { width: 1fr; background: $surface; background-tint: $surface 0%; padding: 0; }
     Footer { background: $panel; }
     """
     BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
