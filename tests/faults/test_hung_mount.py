@@ -97,6 +97,9 @@ async def attempt(path, command, how):
         # The runner gives a process up after 0.75 s; on a busy machine its answer may come later than is waited for.
         engine_run.WATCHDOG_SECONDS = 20.0
     options = {"cwd": path} if how != "outside" else {}
+    if how == "outside":
+        # The runner is to tell its end: on a busy machine the watchdog, which is for a silent one, may come first.
+        engine_run.WATCHDOG_SECONDS = 30.0
     if how == "given settings":
         options["settings"] = Settings(execution=ExecutionSettings(grace_seconds=0.2))
     try:
