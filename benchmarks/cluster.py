@@ -110,7 +110,9 @@ async def of_ray() -> dict[str, Any]:
     def stream(command: str) -> Any:
         with subprocess.Popen(["bash", "-c", command], stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
-            yield from process.stdout
+            # Ray sends into its generators, which a file does not take.
+            for line in process.stdout:  # noqa: UP028
+                yield line
 
     # As many at once as nacre runs: without this, a node runs two.
     task = ray.remote(num_cpus=0.02)(shell)
