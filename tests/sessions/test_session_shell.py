@@ -31,7 +31,6 @@ def session(tmp_path: Path) -> nacre.Session:
     return nacre.Session(cwd=tmp_path, settings=SETTINGS)
 
 
-@anywhere
 async def test_a_state_that_takes_long_to_write_down_does_not_hold_the_next_call(tmp_path: Path) -> None:
     async with session(tmp_path) as shell:
         await shell.run("x=kept")
