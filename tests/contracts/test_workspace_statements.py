@@ -464,7 +464,7 @@ async def test_async_is_present_only_when_async_is_enabled(bench: Workbench) -> 
     def fields(settings: Settings) -> list[str]:
         return sorted(bench.tool(settings).schema()["input_schema"]["properties"])
 
-    common = ["budget", "command", "cwd", "env", "head", "pty", "raw", "tail", "timeout", "try"]
+    common = ["command", "cwd", "env", "head", "pty", "raw", "tail", "timeout", "try"]
     assert fields(Settings()) == sorted([*common, "async", "until"])
     # What keeps a command as a job goes with it.
     assert fields(NO_JOBS) == common
@@ -645,7 +645,7 @@ async def test_strict_and_not_exclusive(bench: Workbench) -> None:
     reply = await bench.call({"command": "true", "shell": "zsh"})
     assert reply.text == (
         "unknown field 'shell' (value \"zsh\"); "
-        "known fields: command, env, timeout, cwd, pty, async, head, tail, until, raw, try, budget"
+        "known fields: command, env, timeout, cwd, pty, async, head, tail, until, raw, try"
     )
     one, two = bench.tool(), bench.tool()
     # Each waits for the file of the other: one after the other they would never end.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Literal, overload
 
 from nacre.errors import InvalidRequestError, shown
@@ -27,13 +27,18 @@ OTHER_NAMES = {
 }
 
 
-def arguments_of(arguments: object, *, known: Iterable[str]) -> Mapping[str, Any]:
-    """Return the arguments as a mapping without unknown fields."""
+def arguments_of(arguments: object, *, known: Iterable[str], by_programs: Collection[str] = ()) -> Mapping[str, Any]:
+    """Return the arguments as a mapping without unknown fields.
+
+    Args:
+        known: the fields that a model is offered.
+        by_programs: fields that the program between model and tool may add.
+    """
     if not isinstance(arguments, Mapping):
         raise InvalidRequestError(f"arguments must be a JSON object, got {shown(arguments)}", field="arguments")
     names = list(known)
     for key in arguments:
-        if key not in names:
+        if key not in names and key not in by_programs:
             name, near = name_of(key), _near(key, names)
             hint = f"known fields: {', '.join(names)}" if near is None else f"did you mean '{near}'?"
             raise InvalidRequestError(

@@ -29,7 +29,7 @@ DEFAULT_SECONDS = 300.0
 WHOLE_BYTES = 512 * 1024
 END_BYTES = 64 * 1024
 
-FIELDS = ("command", "env", "timeout", "cwd", "pty", "async", "head", "tail", "until", "raw", "try", "budget")
+FIELDS = ("command", "env", "timeout", "cwd", "pty", "async", "head", "tail", "until", "raw", "try")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -58,7 +58,7 @@ class Workspace:
         return workspace_schema.schema(context)
 
     def decode(self, arguments: object) -> ShellRequest:
-        fields = arguments_of(arguments, known=FIELDS)
+        fields = arguments_of(arguments, known=FIELDS, by_programs=("budget",))
         background = flag_of(fields, "async")
         until = fields.get("until")
         if background and until is not None:

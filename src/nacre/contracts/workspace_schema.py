@@ -65,7 +65,6 @@ def schema(context: SchemaContext) -> dict[str, Any]:
         "type": "boolean",
         "description": "Run on an overlay: nothing changes until you commit it with the `changes` tool",
     }
-    properties["budget"] = text_property("Limits of this call: cpu=10,memory=2G,processes=200 (also file, output)")
     if context.async_enabled:
         properties["until"] = until_property(
             "Return when this has happened and keep the command as a job; give exactly one",
