@@ -233,6 +233,17 @@ async def test_a_job_is_refused_and_so_is_the_search_for_leftovers(tmp_path: Pat
     assert not (tmp_path / "ran").exists()
 
 
+async def test_no_shell_is_kept_and_the_result_says_so(tmp_path: Path) -> None:
+    async with await place_of(tmp_path) as place, nacre.Tool("workspace", backend=place, cwd=tmp_path) as tool:
+        await tool.call({"command": "kept=yes; cd /"})
+        reply = await tool.call({"command": "echo ${kept-no} $PWD"})
+        assert reply.text.startswith(f"no {tmp_path}\n")
+        assert "no shell is kept" in reply.text
+        async with nacre.Session(backend=place) as session:
+            with pytest.raises(BackendUnavailableError, match="no shells for sessions"):
+                await session.run("true")
+
+
 async def test_a_guard_that_needs_bash_is_not_left_out(tmp_path: Path) -> None:
     async with await place_of(tmp_path, "busybox") as place:
         with pytest.raises(nacre.StartError, match="has no bash, so the guard cannot watch"):

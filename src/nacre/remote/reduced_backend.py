@@ -27,6 +27,7 @@ MOST_SCRIPT_BYTES = MAX_ARGUMENT_BYTES // 2
 NOT_PROMISED = (
     "a process that leaves its session is not found",
     "a link that is cut ends the command, and its result is unknown",
+    "no shell is kept: each command begins in the same directory and environment",
     "nothing goes on in the background",
     "no terminals, sandbox or budgets of the machine",
     "a death by SIGINT or SIGPIPE looks like exit code 130 or 141",
