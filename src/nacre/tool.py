@@ -87,8 +87,8 @@ class Tool:
             cwd: where its commands run; the process's own directory unless given.
             approver: asked about commands that a rule says to ask about; an error, or no True within the call's timeout
                 (at most 60 s), is a denial.
-            backend: the place where its commands run, if not this machine (docs/guides/write-a-backend.md); there each
-                command has a shell of its own.
+            backend: the place where its commands run, if not this machine: what `nacre.connect` gives, or your own
+                (docs/guides/write-a-backend.md), where each command has a shell of its own.
             tools: names of the other tools that the model has, which the interceptor may point to.
             session: whose shell and whose `local://` files these are; tools of the same session share them. Unless
                 given, the shell is this tool's own; False gives every command one.
@@ -192,11 +192,10 @@ class Tool:
     def schema(self) -> dict[str, Any]:
         """Name, description and input schema, as a model sees them."""
         # In a client's terminal each command has a shell of its own, and is waited for to its end.
-        here, backend = self._terminal is None, self._backend
-        persists = here and self._shell.name is not False and backend is None
-        context = context_of(self.engine.settings, self.cwd, persists=persists, moves=here, most_wait=self._most_wait)
-        keeps = backend is None or backend.keeps
-        return self._contract.schema(context if keeps else replace(context, async_enabled=False))
+        here, engine = self._terminal is None, self.engine
+        persists = here and self._shell.name is not False and not engine.has_no_shells
+        context = context_of(engine.settings, self.cwd, persists=persists, moves=here, most_wait=self._most_wait)
+        return self._contract.schema(replace(context, async_enabled=False) if engine.has_no_jobs else context)
 
     async def call(self, arguments: object) -> Reply:
         """Run one tool call. Whatever the model sent is answered, not raised."""

@@ -103,6 +103,9 @@ async def test_every_result_says_what_is_not_promised(kind: Kind, tmp_path: Path
         health = await place.health()
         assert (health["python"], health["environ"]["THERE"]) == (None, "yes")
         assert all(missing in notice for missing in health["notPromised"])
+        offered = nacre.Tool("workspace", backend=place).schema()
+        assert "async" not in offered["input_schema"]["properties"]
+        assert "One shell for all calls" not in offered["description"]
 
 
 @pytest.mark.parametrize("kind", ["dash", "busybox"])

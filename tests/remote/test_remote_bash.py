@@ -51,6 +51,7 @@ async def keeps_its_state(place: RemoteBackend, directory: Path) -> None:
         async def said(tool: nacre.Tool, command: str) -> str:
             return (await tool.call({"command": command})).text.split("\n\nWall time")[0]
 
+        assert "One shell for all calls" in one.schema()["description"]
         await said(one, "cd sub && x=plain && export y=exported; f() { echo f $x; }; alias a='echo alias'")
         await said(one, "shopt -s expand_aliases extglob; set -o noclobber; exec 7>seven; (exit 5)")
         assert await said(one, "echo $?; pwd; f; a; sh -c 'echo $y'; shopt -p extglob; echo $-; echo to 7 >&7") == (

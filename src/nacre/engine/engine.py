@@ -63,6 +63,10 @@ class Engine:
         self.notices = SettingsNotices(settings.notices)
         self.has_own_backend = backend is not None
         """True if commands run where the program says, so that there is no fallback."""
+        self.has_no_jobs = backend is not None and not backend.keeps
+        """True if no command can go on in the background there."""
+        self.has_no_shells = backend is not None and not getattr(backend, "has_shells", False)
+        """True if each command has a shell of its own there."""
         self.remote = place.environ_of(backend) is not None
         """True if commands run on another machine."""
         self._backends: dict[bool, Backend] = {} if backend is None else dict.fromkeys((True, False), backend)
@@ -177,8 +181,7 @@ class Engine:
 
 def has_shells(engine: Engine, profile: Profile) -> bool:
     """Whether a session can have a shell where commands of this profile run."""
-    backend = engine.backend_for(profile)
-    return getattr(backend, "has_shells", False) if engine.has_own_backend else backend.keeps
+    return not engine.has_no_shells and engine.backend_for(profile).keeps
 
 
 class SettingsNotices:
