@@ -32,7 +32,13 @@ PLAIN_USER = 54321
 
 def own(top: Path, *, times: bool = True) -> dict[str, object]:
     """What is there beside the placeholders of sandboxes that have not ended yet."""
-    found = look(top, times=times)
+    while True:
+        try:
+            found = look(top, times=times)
+            break
+        except FileNotFoundError:
+            # A sandbox has ended during the look and has taken its placeholders along: what is left is looked at anew.
+            continue
     return {name: facts for name, facts in found.items() if facts[:2] != (stat.S_IFDIR, PLACEHOLDER_MODE)}  # type: ignore[index]
 
 
