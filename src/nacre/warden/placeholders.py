@@ -36,7 +36,8 @@ class Placeholders:
                     if path in files:
                         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444))
                     else:
-                        os.mkdir(path)
+                        # With its mode from the start: a reader of settings that meets it knows it for what it is.
+                        os.mkdir(path, PLACEHOLDER_MODE)
                         os.chmod(path, PLACEHOLDER_MODE)
                 except FileExistsError:
                     continue
