@@ -27,11 +27,11 @@ TARGETS = (
 )
 
 
-def fuzz(target: str, seconds: int, corpus: Path, findings: Path) -> bool:
+def fuzz(target: str, seconds: int, seed: int, corpus: Path, findings: Path) -> bool:
     """Whether the target held."""
     corpus.mkdir()
     command = [sys.executable, str(HERE / f"{target}.py"), f"-max_total_time={seconds}", "-timeout=30", "-max_len=2048"]
-    command += [f"-artifact_prefix={findings}/{target}-", "-print_final_stats=1", str(corpus)]
+    command += [f"-seed={seed}", f"-artifact_prefix={findings}/{target}-", "-print_final_stats=1", str(corpus)]
     # libFuzzer ends by itself; the limit is for a target that hangs in C.
     ended = subprocess.run(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds + 120, check=False
@@ -49,11 +49,14 @@ def fuzz(target: str, seconds: int, corpus: Path, findings: Path) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=int, default=60, help="for each target")
+    parser.add_argument("--seed", type=int, default=0, help="of the inputs; 0 takes other ones each time")
     parser.add_argument("targets", nargs="*", default=TARGETS, help=f"of {', '.join(TARGETS)}; all by default")
     options = parser.parse_args()
     findings = Path(tempfile.mkdtemp(prefix="nacre-fuzz-findings-"))
     with tempfile.TemporaryDirectory(prefix="nacre-fuzz-") as corpora:
-        held = [fuzz(target, options.seconds, Path(corpora, target), findings) for target in options.targets]
+        held = [
+            fuzz(target, options.seconds, options.seed, Path(corpora, target), findings) for target in options.targets
+        ]
     if all(held):
         shutil.rmtree(findings)
         return 0

@@ -106,6 +106,14 @@ def test_a_status_recorded_just_before_the_runner_died_is_kept_and_its_line_comp
     assert text == "some output\n\n\n[background process failed: exit code 3]\n"
 
 
+def test_a_final_record_without_its_time_is_told_in_the_log_without_a_duration(home: Path) -> None:
+    _job(JobTable(home), state="exited", exitCode=3, endedAt=None)
+    (job,) = JobTable(home).list().jobs
+    assert job.state == "exited"
+    (entry,) = [json.loads(line) for line in (home / "log.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert (entry["jobId"], entry["exitCode"], entry["durationMs"]) == ("bg_1", 3, None)
+
+
 def test_a_completion_line_that_was_written_is_not_written_again(home: Path) -> None:
     table = JobTable(home)
     directory = _job(table, state="exited", exitCode=0, outputBytes=4, endedAt=time.time())

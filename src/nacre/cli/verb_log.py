@@ -187,7 +187,7 @@ def _line(entry: dict[str, Any], sheet: Paper) -> str:
     code, outcome = entry.get("exitCode"), _outcome(entry)
     word = _WORDS.get(outcome, outcome)
     status = f"{word if code is None else f'{word} {code}':<12}"
-    took = f"{entry['durationMs'] / 1000:.2f}s" if "durationMs" in entry else "-"
+    took = f"{entry['durationMs'] / 1000:.2f}s" if entry.get("durationMs") is not None else "-"
     size = (entry.get("stdoutBytes") or 0) + (entry.get("stderrBytes") or 0)
     job = f"  ({entry['jobId']})" if "jobId" in entry else ""
     before, after = f"{when}  {entry.get('contract', '?'):<9} ", f" {took:>8} {size:>10} B  "

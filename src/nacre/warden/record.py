@@ -15,6 +15,7 @@ import os
 import signal
 import socket
 import stat
+import time
 
 from nacre.warden import log_line
 from nacre.warden.record_values import check_values
@@ -311,17 +312,18 @@ OUTCOMES = {"killed": "signalled", "timed_out": "timedOut"}
 
 def end_entry(record: Record) -> Record:
     """The end of a job as the log has it: facts and sizes, never content."""
-    started, ended = record.get("startedAt", 0.0), record.get("endedAt", 0.0)
+    # A damaged record has a final state without its time; its end is then told when it is found.
+    started, ended = record.get("startedAt") or 0.0, record.get("endedAt")
     number = record.get("signal")
     entry = {
-        "time": ended,
+        "time": time.time() if ended is None else ended,
         "call": record.get("call"),
         "contract": record.get("contract"),
         "command": record.get("command", ""),
         "cwd": record.get("cwd"),
         "outcome": OUTCOMES.get(record["state"], record["state"]),
         "exitCode": record.get("exitCode") if number is None else 128 + number,
-        "durationMs": round((ended - started) * 1000, 3),
+        "durationMs": None if ended is None else round((ended - started) * 1000, 3),
         "stdoutBytes": record.get("outputBytes"),
         "stderrBytes": None,
         "event": "end",
