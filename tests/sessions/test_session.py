@@ -16,6 +16,7 @@ import pytest
 
 import nacre
 from nacre.request import ShellRequest
+from nacre.sessions.bash_process import Leftovers
 from nacre.sessions.session import LABEL_CHARACTERS, TurnQueue
 from nacre.settings import ShellSettings
 from nacre.warden import children
@@ -39,6 +40,19 @@ def is_alive(pid: int) -> bool:
 async def gone(pid: int) -> None:
     async with asyncio.timeout(30):
         while is_alive(pid):
+            await asyncio.sleep(0.01)
+
+
+async def kill_waiting(shell: nacre.Session, pid: int) -> None:
+    """Kill a shell that waits, and wait until its session knows: a command before that is told to have died with it."""
+    assert shell._inner is not None
+    live = shell._inner._shell
+    # A shell that still writes its state does not wait.
+    await live.settle()
+    os.kill(pid, signal.SIGKILL)
+    assert live.bash is not None
+    async with asyncio.timeout(30):
+        while live.bash.is_alive():
             await asyncio.sleep(0.01)
 
 
@@ -116,10 +130,9 @@ async def test_a_shell_that_is_killed_while_it_waits_is_replaced(tmp_path: Path)
     async with session(tmp_path) as shell:
         await shell.run("x=kept")
         pid = int((await shell.run("echo $$")).text)
-        os.kill(pid, signal.SIGKILL)
-        await gone(pid)
+        await kill_waiting(shell, pid)
         after = await shell.run("echo $x")
-        assert after.text == "kept\n"
+        assert (after.text, after.outcome) == ("kept\n", nacre.Exited(0))
         assert after.notices[0].startswith("new shell: the last one was killed")
 
 
@@ -427,6 +440,27 @@ async def test_many_turns_open_nothing(tmp_path: Path) -> None:
         for _ in range(500):
             await shell.run("true")
         assert set(os.listdir("/proc/self/fd")) == before
+
+
+async def test_what_ends_while_the_shell_is_looked_at_has_written_to_its_own_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = Leftovers.none
+
+    def late_look(self: Leftovers, last: str) -> bool:
+        if (tmp_path / "pid").exists():
+            (tmp_path / "go").touch()
+            pid = int((tmp_path / "pid").read_text(encoding="ascii"))
+            while is_alive(pid):
+                time.sleep(0.001)
+        return look(self, last)
+
+    monkeypatch.setattr(Leftovers, "none", late_look)
+    async with session(tmp_path) as shell:
+        await shell.run("true")
+        late = await shell.run("(until [ -e go ]; do sleep .01; done; echo late) & echo $! >pid")
+        assert (late.text, late.survivors) == ("late\n", ())
+        assert (await shell.run("echo next")).text == "next\n"
 
 
 async def test_what_ends_by_itself_does_not_cost_the_shell(tmp_path: Path) -> None:

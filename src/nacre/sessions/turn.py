@@ -132,6 +132,8 @@ class Turn(PipesOnly):
         bash, command = self._bash, self._command
         if command.prologue:
             self._refused = tuple(bash.notes().refused)
+        # Looked at before the output is taken: what has ended by then has written all of its own into the pipe.
+        alone = bool(report.codes) and report.problem != NO_DIRECTORY and bash.leftovers.none(report.last)
         if self._attending is not None:
             self._attending.drain()
         else:
@@ -152,7 +154,7 @@ class Turn(PipesOnly):
             spent = report.problem == SPENT
             if spent and not self._spec.keeps_state:
                 self._shell.keep_dump(bash)
-            if bash.leftovers.none(report.last):
+            if alone:
                 self._end("spent" if spent else "waits", self._ending())
             else:
                 self._handle_leftovers(report)
